@@ -312,8 +312,12 @@ final class IwarpRequester {
 
     /** The peer ends the stream; the READ that it names is the reason, if it names one that waits. */
     void onTerminate(TerminateMessage message) {
-        int behind = (int) (message.readNumber() - (readNumber - reads.count() + 1));
-        boolean isWaiting = message.readNumber() != 0 && behind >= 0 && behind < reads.count();
+        boolean isAboutFirst = message.isAboutFirstRead();
+        int behind = isAboutFirst
+                ? 0
+                : (int) (message.readNumber() - (readNumber - reads.count() + 1));
+        boolean isWaiting = (isAboutFirst || message.readNumber() != 0) && behind >= 0
+                && behind < reads.count();
         // Requests complete in order, so only the oldest can report its error.
         if (isWaiting && reads.get(behind).request == oldest) {
             fail(oldest, WorkCompletionStatus.REMOTE_ACCESS_ERROR);

@@ -17,10 +17,15 @@ public final class Regions implements Memory {
     /** Creates memory without any. */
     public Regions() {}
 
-    private record Region(long address, MemorySegment memory, Set<AccessFlag> access) {
+    private record Region(long address, MemorySegment memory, Set<AccessFlag> access,
+            boolean isForeign) {
         boolean covers(long from, long length) {
             return from >= address && length <= memory.byteSize()
                     && from - address <= memory.byteSize() - length;
+        }
+
+        boolean allows(@Nullable AccessFlag needed) {
+            return !isForeign && (needed == null || access.contains(needed));
         }
     }
 
@@ -32,7 +37,13 @@ public final class Regions implements Memory {
     private final Map<Integer, Region> byKey = new HashMap<>();
 
     public void register(int key, long address, MemorySegment memory, Set<AccessFlag> access) {
-        byKey.put(key, new Region(address, memory, access));
+        byKey.put(key, new Region(address, memory, access, false));
+    }
+
+    /** Registers memory in another protection domain. */
+    public void registerElsewhere(int key, long address, MemorySegment memory,
+            Set<AccessFlag> access) {
+        byKey.put(key, new Region(address, memory, access, true));
     }
 
     public void close(int key) {
@@ -54,8 +65,7 @@ public final class Regions implements Memory {
     private boolean find(int key, long address, long length, @Nullable AccessFlag needed,
             MemoryReference target) {
         Region region = byKey.get(key);
-        if (region == null || !region.covers(address, length)
-                || (needed != null && !region.access.contains(needed))) {
+        if (region == null || !region.covers(address, length) || !region.allows(needed)) {
             return false;
         }
         target.point(region.memory, address - region.address);
@@ -68,6 +78,9 @@ public final class Regions implements Memory {
         if (region == null) {
             return AccessRefusal.INVALID_KEY;
         }
+        if (region.isForeign) {
+            return AccessRefusal.OTHER_DOMAIN;
+        }
         return region.access.contains(needed)
                 ? AccessRefusal.OUT_OF_BOUNDS
                 : AccessRefusal.NOT_ALLOWED;
@@ -76,7 +89,7 @@ public final class Regions implements Memory {
     @Override
     public long remoteWhole(int rkey, AccessFlag needed, MemoryReference target) {
         Region region = byKey.get(rkey);
-        if (region == null || !region.access.contains(needed)) {
+        if (region == null || !region.allows(needed)) {
             return -1;
         }
         target.point(region.memory, 0);

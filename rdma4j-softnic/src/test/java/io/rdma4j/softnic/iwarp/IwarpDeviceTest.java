@@ -4,6 +4,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -126,6 +127,30 @@ class IwarpDeviceTest extends IwarpStage {
         client.awaitWord("over");
         server.awaitWord("over");
         assertThat(client.await().status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+
+    /** The queue pair allows READs, as the first one shows. */
+    @Test
+    void aReadOfMemoryThatMayOnlyBeWrittenIsRefusedAndBringsNothing() throws Exception {
+        connect();
+        server.memory.fill((byte) 7);
+        try (MemoryRegion writable = domain.register(server.memory, AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_WRITE)) {
+            read(1, server.region, 0);
+            client.awaitSuccess(1);
+            read(2, writable, 100);
+            assertThat(client.await().status()).isEqualTo(WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+            client.awaitWord("over");
+            server.awaitWord("over");
+        }
+        assertThat(client.memory.get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) 7);
+        assertThat(client.memory.asSlice(100, 100).toArray(ValueLayout.JAVA_BYTE))
+                .containsOnly(0);
+    }
+
+    private void read(long id, MemoryRegion from, long to) throws RdmaException {
+        client.queuePair.postSend(new SendWorkRequest().id(id).read(from.address(), from.rkey())
+                .add(client.region, to, 100).set(SendFlag.SIGNALED));
     }
 
     @Test

@@ -9,22 +9,25 @@ import java.lang.foreign.MemorySegment;
  * What the peer says when it ends a stream.
  *
  * <p>Linux's siw writes layer and kind of error in the other half of their byte, and the flags at the other end of theirs, as
- * its bit-fields lie on a little-endian machine; both are understood. Source: RFC 5040 4.8.
+ * its bit-fields lie on a little-endian machine; both are understood. It notices that it may not read some memory only when it
+ * answers the READ, and then writes the length of the READ where its number belongs. Source: RFC 5040 4.8.
  *
  * @param cause null if the numbers are not known
  * @param layer the number of the layer
  * @param type the number of the kind of error
  * @param code the number of the error
- * @param readNumber which READ request of this side it is about, 0 if about none
+ * @param readNumber which READ request of this side it is about, 0 if about none or if the peer does not say which
+ * @param isAboutFirstRead whether it is about the READ request of this side whose response was to come next
  */
 public record TerminateMessage(@Nullable TerminateCause cause, int layer, int type, int code,
-        int readNumber) {
+        int readNumber, boolean isAboutFirstRead) {
     private static final int FLAGS_AT = 2;
     private static final int CONTROL_LENGTH = 4;
     private static final int RFC_FLAGS = 0xe0;
     private static final int SIW_FLAGS = 0x07;
     private static final int RFC_DDP_HEADER = 0x40;
     private static final int SIW_DDP_HEADER = 0x02;
+    private static final int SIW_RDMAP_HEADER = 0x04;
     /** The transport below, in the half of the byte where siw has the layer. */
     private static final int SIW_TRANSPORT = 0x02;
 
@@ -34,7 +37,7 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
         long at = view.payloadStart();
         int length = view.payloadLength();
         if (length < CONTROL_LENGTH) {
-            return new TerminateMessage(null, 0, 0, 0, 0);
+            return new TerminateMessage(null, 0, 0, 0, 0, false);
         }
         int first = memory.get(Layouts.U8, at) & 0xff;
         int code = memory.get(Layouts.U8, at + 1) & 0xff;
@@ -44,17 +47,23 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
         int layer = isSiw ? first & 0xf : first >> 4;
         int type = isSiw ? first >> 4 : first & 0xf;
         boolean hasHeader = (flags & (isSiw ? SIW_DDP_HEADER : RFC_DDP_HEADER)) != 0;
+        long header = at + CONTROL_LENGTH;
+        boolean isAboutRead = hasHeader && isRead(memory, header, length - CONTROL_LENGTH);
+        // siw answers in order. It has both headers only if it was about to answer, and no number then.
+        boolean isAboutFirstRead = isAboutRead && isSiw && (flags & SIW_RDMAP_HEADER) != 0;
+        int readNumber = isAboutRead && !isAboutFirstRead
+                ? memory.get(Layouts.U32, header + FpduView.MESSAGE_NUMBER_AT)
+                : 0;
         return new TerminateMessage(TerminateCause.of(layer, type, code), layer, type, code,
-                hasHeader ? readNumber(memory, at + CONTROL_LENGTH, length - CONTROL_LENGTH) : 0);
+                readNumber, isAboutFirstRead);
     }
 
     /** @param at where a length and the headers of the offending unit stand, as in a unit */
-    private static int readNumber(MemorySegment memory, long at, int length) {
-        boolean isRead = length >= FpduView.MESSAGE_OFFSET_AT
+    private static boolean isRead(MemorySegment memory, long at, int length) {
+        return length >= FpduView.MESSAGE_OFFSET_AT
                 && (memory.get(Layouts.U8, at + FpduView.DDP_CONTROL_AT) & FpduView.IS_TAGGED) == 0
                 && memory.get(Layouts.U32, at + FpduView.QUEUE_AT) == DdpQueue.READ_REQUESTS
                         .number();
-        return isRead ? memory.get(Layouts.U32, at + FpduView.MESSAGE_NUMBER_AT) : 0;
     }
 
     /** {@return it in words} */

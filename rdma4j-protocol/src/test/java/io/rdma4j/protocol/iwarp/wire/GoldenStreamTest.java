@@ -211,7 +211,8 @@ class GoldenStreamTest {
         assertThat(bytes).hasSize(20 + 4 + 48 + 4);
         assertThat(view.wrap(MemorySegment.ofArray(bytes), 0)).isNull();
         assertThat(TerminateMessage.of(view))
-                .isEqualTo(new TerminateMessage(TerminateCause.READ_INVALID_KEY, 0, 1, 0, 9));
+                .isEqualTo(
+                        new TerminateMessage(TerminateCause.READ_INVALID_KEY, 0, 1, 0, 9, false));
     }
 
     private TerminateCause read(String control) {
