@@ -8,8 +8,8 @@ import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -211,9 +211,13 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qpex", name = "post_receive_qp_state_bad_flow")
     void receiveInResetIsRefused() throws RdmaException {
-        assumeOffered(device().nodeType() != NodeType.RNIC, "an RNIC has no state RESET");
+        assumeOffered(run().profile() != ConformanceProfile.NATIVE_IWARP,
+                "an RNIC has no state RESET");
         Player server = posting().server;
         QueuePair fresh = server.newQueuePair();
+        if (isIwarp()) {
+            fresh.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        }
         assertThat(fresh.state()).isEqualTo(QueuePairState.RESET);
         assertRefused(
                 () -> fresh.postReceive(

@@ -38,7 +38,7 @@ final class QueuePairStateEvent extends Event {
     String to;
 
     @Label("Cause")
-    @Description("MODIFY for the application, CONNECTION for the kernel as it connects, QUERY for what was found when the device was asked, otherwise the status or event that made it fail")
+    @Description("MODIFY for the application, CONNECTION for the kernel as it connects, QUERY for what was found when the device was asked, TERMINATE with what was wrong where an iWARP connection ended because of an error, otherwise the status or event that made it fail")
     @Nullable
     String cause;
 }

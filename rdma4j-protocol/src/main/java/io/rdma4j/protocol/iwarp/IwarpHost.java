@@ -13,5 +13,5 @@ public interface IwarpHost extends QueuePairHost {
     default void peerIsReady() {}
 
     /** The peer said why it ends the stream, or this side does. For people: nothing depends on it. */
-    default void terminated(boolean isOwn, String reason) {}
+    void terminated(boolean isOwn, String reason);
 }

@@ -33,8 +33,9 @@ enum IwarpDescription implements DeviceDescription {
 
     @Override
     public ExtendedDeviceAttributes extended(long nodeGuid) {
-        Set<OnDemandCapability> connected = EnumSet.allOf(OnDemandCapability.class);
-        connected.remove(OnDemandCapability.ATOMIC);
+        Set<OnDemandCapability> connected = EnumSet.of(OnDemandCapability.SEND,
+                OnDemandCapability.RECEIVE, OnDemandCapability.WRITE, OnDemandCapability.READ,
+                OnDemandCapability.SHARED_RECEIVE);
         return Limits.extended(attributes(nodeGuid), Map.of(QueuePairType.RC, connected));
     }
 

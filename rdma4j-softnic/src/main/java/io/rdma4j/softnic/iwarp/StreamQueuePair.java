@@ -226,6 +226,11 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     }
 
     @Override
+    public void terminated(boolean isOwn, String reason) {
+        moved(QueuePairState.ERR, (isOwn ? "TERMINATE sent: " : "TERMINATE received: ") + reason);
+    }
+
+    @Override
     public void peerIsReady() {
         IwarpConnection by = owner;
         if (by != null) {

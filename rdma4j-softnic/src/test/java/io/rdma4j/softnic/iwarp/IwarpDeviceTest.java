@@ -8,6 +8,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
@@ -28,6 +29,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -244,16 +247,16 @@ class IwarpDeviceTest extends IwarpStage {
         }
     }
 
-    private static void assertUnsupported(ThrowingCallable attempt) {
+    private static void assertUnsupported(String what, ThrowingCallable attempt) {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(attempt)
                 .matches(e -> e.errno() == Errno.EOPNOTSUPP)
-                .satisfies(e -> assertThat(e).hasMessageMatching(".+: .+"));
+                .satisfies(e -> assertThat(e).message().hasLineCount(1).contains(what));
     }
 
     @ParameterizedTest
     @EnumSource(value = QueuePairType.class, mode = EnumSource.Mode.EXCLUDE, names = "RC")
     void queuePairsThatTheTransportLacksAreRefused(QueuePairType type) {
-        assertUnsupported(() -> domain.createQueuePair(
+        assertUnsupported(type.name(), () -> domain.createQueuePair(
                 new QueuePairInitAttributes().type(type).completionQueue(client.completions)));
     }
 
@@ -263,15 +266,24 @@ class IwarpDeviceTest extends IwarpStage {
         "BIND_MEMORY_WINDOW"})
     void operationsThatTheTransportLacksAreRefused(SendOpcode opcode) throws Exception {
         connect();
-        assertUnsupported(() -> client.queuePair
+        assertUnsupported(opcode.name(), () -> client.queuePair
                 .postSend(new SendWorkRequest().opcode(opcode).add(client.region, 0, 8)));
         assertThat(client.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 
     @Test
     void datagramsThatTheTransportLacksAreRefused() throws Exception {
-        assertUnsupported(() -> domain.createAddressHandle(
+        assertUnsupported("address handle", () -> domain.createAddressHandle(
                 AddressHandleAttributes.to(context.queryGid(1, 0), 1)));
         assertThat(context.datagramServices()).isNull();
+    }
+
+    @Test
+    void onDemandPagingIsForTheOperationsThatThereAre() throws Exception {
+        assertThat(context.queryDeviceExtended().onDemandPaging()).isEqualTo(Map.of(
+                QueuePairType.RC,
+                Set.of(OnDemandCapability.SEND, OnDemandCapability.RECEIVE,
+                        OnDemandCapability.WRITE, OnDemandCapability.READ,
+                        OnDemandCapability.SHARED_RECEIVE)));
     }
 }

@@ -102,8 +102,10 @@ class IwarpObservedTest extends IwarpStage {
         server.awaitWord("over");
         int a = client.queuePair.number();
         int b = server.queuePair.number();
-        assertThat(events("QueuePairState", "queuePair", "from", "to")).contains(
-                a + " INIT RTS", b + " INIT RTS", a + " RTS ERR", b + " RTS ERR");
+        assertThat(events("QueuePairState", "queuePair", "from", "to", "cause")).contains(
+                a + " INIT RTS CONNECTED", b + " INIT RTS CONNECTED",
+                a + " RTS ERR TERMINATE received: invalid STag",
+                b + " RTS ERR TERMINATE sent: invalid STag");
         assertThat(events("AsyncEvent", "device", "type", "queuePair"))
                 .anyMatch(event -> event.startsWith(context.device().name() + " QP_ACCESS_ERROR ")
                         && event.endsWith(" " + b));
