@@ -18,6 +18,7 @@ import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmLookup;
+import io.rdma4j.verbs.TransportType;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
@@ -289,6 +290,17 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.iwarp..",
                         "io.rdma4j.softnic.iwarp..", "io.rdma4j.softnic.network.stream.."))
                 .check(ALL);
+    }
+
+    /** Code that all transports share asks for what a device can do, never which transport it has. */
+    @Test
+    void onlyFamiliesOfDevicesNameTheirTransport() {
+        noClasses().that(resideInAnyPackage("io.rdma4j.verbs..", "io.rdma4j.cm..",
+                "io.rdma4j.spi..", "io.rdma4j.event..", "io.rdma4j.connection..",
+                "io.rdma4j.observe..", "io.rdma4j.protocol..", "io.rdma4j.softnic.."))
+                .and().areNotAssignableTo(TransportType.class)
+                .and(not(simpleName("RoceFamily").or(simpleName("IwarpFamily")))).should()
+                .accessFieldWhere(target(owner(type(TransportType.class)))).check(ALL);
     }
 
     @Test
