@@ -9,6 +9,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.OnDemandCapability;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
@@ -269,6 +270,17 @@ class IwarpDeviceTest extends IwarpStage {
         assertUnsupported(opcode.name(), () -> client.queuePair
                 .postSend(new SendWorkRequest().opcode(opcode).add(client.region, 0, 8)));
         assertThat(client.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    /** iWARP has no "receiver not ready". The parameters of a connection may name such retries: C programs set them always. */
+    @Test
+    void retriesForAReceiverThatIsNotReadyAreRefused() throws Exception {
+        assertUnsupported("RNR_RETRY", () -> client.queuePair
+                .modify(new QueuePairAttributes().rnrRetry(7)));
+        assertUnsupported("MIN_RNR_TIMER", () -> client.queuePair
+                .modify(new QueuePairAttributes().minRnrTimer(12)));
+        assertThat(client.queuePair.state()).isEqualTo(QueuePairState.INIT);
+        connect();
     }
 
     @Test
