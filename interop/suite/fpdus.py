@@ -8,7 +8,7 @@ import struct
 from . import wire
 
 TCP = 6
-FIN, SYN, RST = 1, 2, 4
+FIN, SYN, RST, ACK = 1, 2, 4, 16
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
 FRAME_HEADER = 20
 MARKERS, WITH_CRC, REJECTED = 0x80, 0x40, 0x20
@@ -44,7 +44,9 @@ def crc32c(data):
 class Direction:
     """The bytes that one side of a connection has sent, in order and once each."""
 
-    def __init__(self):
+    def __init__(self, start=None):
+        # The number of its SYN.
+        self.start = start
         self._next = None
         self._early = {}
         self.bytes = bytearray()
@@ -97,16 +99,19 @@ def segments(file):
 
 
 def connections(file):
-    """Both directions of each connection, by its ends, that of the initiator first."""
-    found = {}
+    """Each connection: its ends and both directions, that of the initiator first. Ends may have several, one after the
+    other, for a client's port is used again."""
+    found, latest = [], {}
     for source, destination, sequence, flags, payload in segments(file):
-        if flags & SYN and not flags & 16 and (source, destination) not in found:
-            found[source, destination] = Direction(), Direction()
-        ends = found.get((source, destination))
+        ends = latest.get((source, destination))
+        if flags & SYN and not flags & ACK and (ends is None or ends[0].start != sequence):
+            latest.pop((destination, source), None)
+            ends = latest[source, destination] = Direction(sequence), Direction()
+            found.append(((source, destination), *ends))
         if ends:
             ends[0].add(sequence, flags, payload)
             continue
-        ends = found.get((destination, source))
+        ends = latest.get((destination, source))
         if ends:
             ends[1].add(sequence, flags, payload)
     return found
@@ -188,7 +193,7 @@ def faults(file, own_addresses):
     """Who has sent how many units, and what is wrong with them: a Seen, and a line for each fault of Java's."""
     seen = wire.Seen()
     said = []
-    for ends, (initiator, responder) in connections(file).items():
+    for ends, initiator, responder in connections(file):
         request, reply = frame(initiator.bytes, REQUEST), frame(responder.bytes, REPLY)
         if request is None or reply is None or reply[0] & REJECTED:
             continue
@@ -215,7 +220,7 @@ def faults(file, own_addresses):
 
 def with_crc(file):
     """How many connections have agreed on a CRC in each unit."""
-    replies = (frame(responder.bytes, REPLY) for _, responder in connections(file).values())
+    replies = (frame(responder.bytes, REPLY) for _, _, responder in connections(file))
     return sum(1 for reply in replies if reply and reply[0] & WITH_CRC)
 
 
