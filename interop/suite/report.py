@@ -85,12 +85,15 @@ def entry(verdicts):
                      for verdict, count in counted)
 
 
-def iwarp_sizes():
-    lines = ["| tool | bytes of a message, link MTU 1500 | link MTU 4200 |", "|---|---|---|"]
+def iwarp_sizes(chosen):
+    """A column for each link that was chosen."""
+    mtus = [mtu for mtu in cells.PATH_MTUS if any(cell.mtu == mtu for cell in chosen)]
+    heads = " | ".join(f"link MTU {cells.LINK_MTU[mtu]}" for mtu in mtus)
+    lines = [f"| tool | bytes of a message, {heads} |", "|---|" + "---|" * len(mtus)]
     for tool in tools.IWARP:
         if tool.sizes(1024) != [None]:
             lines.append(f"| `{tool.name}` | " + " | ".join(
-                ", ".join(map(str, tool.sizes(mtu))) for mtu in cells.PATH_MTUS) + " |")
+                ", ".join(map(str, tool.sizes(mtu))) for mtu in mtus) + " |")
     return lines
 
 
@@ -141,7 +144,7 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         + (" Both directions of the link are impaired below TCP: packets are lost, or" if is_impaired else ""),
         *(["30 % overtake those before them by 3 ms."] if is_impaired else []),
         "",
-        *iwarp_sizes(),
+        *iwarp_sizes(chosen),
         *table(chosen, results, "siw"),
         "",
         "## Scenarios",
