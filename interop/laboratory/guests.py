@@ -121,8 +121,8 @@ class Guest:
                 tc qdisc replace dev eth0 clsact
                 tc filter add dev eth0 egress protocol ipv6 matchall action csum udp""")
 
-    def drive(self, driver):
-        """Changes the driver until the next boot: rxe, siw, or none."""
+    def drive(self, driver, constants=None):
+        """Changes the driver until the next boot: rxe, siw, or none; siw also to one with other constants."""
         self.sh("""
             for device in $(ls /sys/class/infiniband); do rdma link delete $device; done
             for module in rdma_rxe siw; do if grep -q "^$module " /proc/modules; then modprobe -r $module; fi; done
@@ -132,7 +132,14 @@ class Guest:
             self.sh(f"""
                 echo driver {driver} > /etc/libibverbs.d/{driver}.driver
                 modprobe {module}
+                {"" if constants is None else self._other_module(module, constants)}
                 rdma link add {driver}0 type {driver} netdev eth0""")
+
+    def _other_module(self, module, constants):
+        """The commands that load it in place of the module with the usual constants."""
+        file = RUN / f"guest{self.number}-{'-'.join(f'{name}-{value}' for name, value in constants.items())}.ko"
+        file.write_bytes(image.siw_with(constants))
+        return f"rmmod {module}; insmod {file}"
 
     def set_mtu(self, mtu):
         self.sh(f"ip link set eth0 mtu {mtu}")

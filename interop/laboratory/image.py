@@ -2,6 +2,7 @@
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,8 @@ COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "r
 # Files of packages whose installation no command shows.
 FILES = ["/usr/include/infiniband/verbs.h", "/etc/libibverbs.d/rxe.driver"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
+# In an ELF file: the kind of the section that has the symbols, and the size of a symbol.
+SYMBOLS, SYMBOL_SIZE = 2, 24
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /sbin /usr/bin /usr/sbin
@@ -135,6 +138,30 @@ def build_siw(wanted):
     run(["strip", "-g", "-o", str(siw_module(wanted)), str(siw / "siw.ko")], "strip")
     shutil.rmtree(source)
     run(["depmod", "-b", str(CACHE / "root"), wanted], "depmod")
+
+
+def siw_with(constants):
+    """The contents of the module with other values of constants, each of one byte: what it has instead of
+    parameters."""
+    content = bytearray(siw_module(release()).read_bytes())
+    for name, value in constants.items():
+        content[place_of(name, content)] = value
+    return bytes(content)
+
+
+def place_of(symbol, content):
+    """Where in a 64-bit ELF file the value of a symbol is."""
+    table, entry_size, count = (*struct.unpack_from("<Q", content, 40), *struct.unpack_from("<HH", content, 58))
+    # The offset, the size, and the section that it refers to, of each section.
+    kinds = [struct.unpack_from("<I", content, table + entry_size * i + 4)[0] for i in range(count)]
+    places = [struct.unpack_from("<QQI", content, table + entry_size * i + 24) for i in range(count)]
+    symbols, size, names_section = places[kinds.index(SYMBOLS)]
+    names = places[names_section][0]
+    for at in range(symbols, symbols + size, SYMBOL_SIZE):
+        name, section, value = (*struct.unpack_from("<I", content, at), *struct.unpack_from("<HQ", content, at + 6))
+        if content[names + name:].split(b"\0", 1)[0].decode() == symbol:
+            return places[section][0] + value
+    raise SetupError(f"siw has no constant {symbol}")
 
 
 def build_first_file_system(wanted):

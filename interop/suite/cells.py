@@ -45,6 +45,13 @@ def full(driver="rxe"):
             for size in tool.sizes(mtu) for role in ROLES]
 
 
+def iwarp(network_backend):
+    """Those of iWARP: for the portable back-end, of which TCP is the kernel's as well, one set of sizes, and no impairment,
+    which TCP hides from it."""
+    return [cell for cell in full("siw")
+            if network_backend != "portable" or (cell.net == "clean" and cell.mtu == PATH_MTUS[0])]
+
+
 def quick():
     """A cross-section that takes about two minutes."""
     chosen = [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4")

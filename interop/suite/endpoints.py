@@ -171,6 +171,14 @@ class JavaHere(JavaEnd):
                     else server.wait_for(ready.java_prints, READY_SECONDS))
         return server, is_ready
 
+    def start_own_server(self, source, arguments):
+        """Starts a server that is no tool but a file of source code of the suite's, and waits until it is ready."""
+        server = named(LocalProcess(
+            [f"{jdk()}/bin/java", *self._environment["RDMA4J_OPTS"].split(), "-XX:+UseSerialGC",
+             "--enable-native-access=ALL-UNNAMED", "-cp", f"{TOOLS}/*:{TOOLS}/lib/*", str(source), *arguments]),
+            f"java-{source.stem}")
+        return server, server.wait_for(tools.JAVA_LISTENS, READY_SECONDS)
+
 
 class JavaInGuest(JavaEnd):
     """rdma4j in a guest without RDMA driver; a JVM starts slowly there."""

@@ -2,16 +2,20 @@
 
 Written from RFC 5044 (MPA), 5041 (DDP), 5040 (RDMAP) and 6581, and from nothing of the project's: it is what Java is judged by.
 """
+import bisect
 import ipaddress
 import struct
+from dataclasses import dataclass
 
 from . import wire
 
 TCP = 6
-FIN, SYN, RST = 1, 2, 4
+FIN, SYN, RST, ACK = 1, 2, 4, 16
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
 FRAME_HEADER = 20
-MARKERS, WITH_CRC, REJECTED = 0x80, 0x40, 0x20
+MARKERS, WITH_CRC, REJECTED, ENHANCED = 0x80, 0x40, 0x20, 0x10
+# In the first word of an enhanced frame: the initiator promises to send first.
+PEER_TO_PEER = 0x8000
 # The length at the start of a unit and the CRC at its end.
 LENGTH, CRC = 2, 4
 TAGGED, LAST, RESERVED, DDP_VERSION = 0x80, 0x40, 0x3C, 0x01
@@ -44,12 +48,16 @@ def crc32c(data):
 class Direction:
     """The bytes that one side of a connection has sent, in order and once each."""
 
-    def __init__(self):
+    def __init__(self, start=None):
+        # The number of its SYN.
+        self.start = start
         self._next = None
         self._early = {}
         self.bytes = bytearray()
+        # How many bytes had come by when.
+        self._ends, self._times = [], []
 
-    def add(self, sequence, flags, payload):
+    def add(self, time, sequence, flags, payload):
         if flags & SYN:
             self._next = sequence + 1 & 0xFFFFFFFF
             return
@@ -69,6 +77,13 @@ class Direction:
                     self.bytes += part[known:]
                     self._next = self._next + len(part) - known & 0xFFFFFFFF
                     is_moving = True
+                    self._ends.append(len(self.bytes))
+                    self._times.append(time)
+
+    def time_of(self, length):
+        """When so many bytes had come, in seconds; None if that many never did."""
+        at = bisect.bisect_left(self._ends, length)
+        return self._times[at] if at < len(self._ends) else None
 
     @property
     def unread(self):
@@ -77,8 +92,9 @@ class Direction:
 
 
 def segments(file):
-    """The segments of TCP in a capture: both ends, sequence number, flags, payload."""
+    """The segments of TCP in a capture: both ends, the time in seconds, sequence number, flags, payload."""
     for record in wire.records(file):
+        seconds, microseconds = struct.unpack_from("<II", record)
         frame = record[wire.RECORD_HEADER:]
         kind = struct.unpack_from(">H", frame, 12)[0] if len(frame) >= 14 else 0
         if kind == wire.IPV4 and frame[23] == TCP:
@@ -93,22 +109,26 @@ def segments(file):
             continue
         source_port, destination_port, sequence = struct.unpack_from(">HHI", frame, start)
         payload = bytes(frame[start + (frame[start + 12] >> 4) * 4:end])
-        yield (addresses[0], source_port), (addresses[1], destination_port), sequence, frame[start + 13], payload
+        yield ((addresses[0], source_port), (addresses[1], destination_port), seconds + microseconds / 1e6, sequence,
+               frame[start + 13], payload)
 
 
 def connections(file):
-    """Both directions of each connection, by its ends, that of the initiator first."""
-    found = {}
-    for source, destination, sequence, flags, payload in segments(file):
-        if flags & SYN and not flags & 16 and (source, destination) not in found:
-            found[source, destination] = Direction(), Direction()
-        ends = found.get((source, destination))
+    """Each connection: its ends and both directions, that of the initiator first. Ends may have several, one after the
+    other, for a client's port is used again."""
+    found, latest = [], {}
+    for source, destination, time, sequence, flags, payload in segments(file):
+        ends = latest.get((source, destination))
+        if flags & SYN and not flags & ACK and (ends is None or ends[0].start != sequence):
+            latest.pop((destination, source), None)
+            ends = latest[source, destination] = Direction(sequence), Direction()
+            found.append(((source, destination), *ends))
         if ends:
-            ends[0].add(sequence, flags, payload)
+            ends[0].add(time, sequence, flags, payload)
             continue
-        ends = found.get((destination, source))
+        ends = latest.get((destination, source))
         if ends:
-            ends[1].add(sequence, flags, payload)
+            ends[1].add(time, sequence, flags, payload)
     return found
 
 
@@ -188,7 +208,7 @@ def faults(file, own_addresses):
     """Who has sent how many units, and what is wrong with them: a Seen, and a line for each fault of Java's."""
     seen = wire.Seen()
     said = []
-    for ends, (initiator, responder) in connections(file).items():
+    for ends, initiator, responder in connections(file):
         request, reply = frame(initiator.bytes, REQUEST), frame(responder.bytes, REPLY)
         if request is None or reply is None or reply[0] & REJECTED:
             continue
@@ -215,8 +235,38 @@ def faults(file, own_addresses):
 
 def with_crc(file):
     """How many connections have agreed on a CRC in each unit."""
-    replies = (frame(responder.bytes, REPLY) for _, responder in connections(file).values())
+    replies = (frame(responder.bytes, REPLY) for _, _, responder in connections(file))
     return sum(1 for reply in replies if reply and reply[0] & WITH_CRC)
+
+
+@dataclass(frozen=True)
+class FirstUnit:
+    """The first unit of a responder of rdma4j's, and what had come before it."""
+    # The revision of MPA that its reply speaks.
+    revision: int
+    # Whether the initiator had promised to send first.
+    is_promised: bool
+    # Whether the initiator's first unit was complete by then.
+    has_heard: bool
+    # How long after the reply it came.
+    seconds: float
+
+
+def first_units(file, own_addresses):
+    """Those of the connections on which rdma4j, as responder, has sent one."""
+    found = []
+    for ends, initiator, responder in connections(file):
+        request, reply = frame(initiator.bytes, REQUEST), frame(responder.bytes, REPLY)
+        if ends[1][0] not in own_addresses or request is None or reply is None or reply[0] & REJECTED:
+            continue
+        replied, sent = responder.time_of(reply[1]), responder.time_of(reply[1] + 1)
+        if sent is None:
+            continue
+        length = struct.unpack_from(">H", initiator.bytes, request[1])[0] if len(initiator.bytes) >= request[1] + LENGTH else 0
+        heard = initiator.time_of(request[1] + LENGTH + length + (-(LENGTH + length) % 4) + CRC)
+        is_promised = bool(reply[0] & ENHANCED and struct.unpack_from(">H", responder.bytes, FRAME_HEADER)[0] & PEER_TO_PEER)
+        found.append(FirstUnit(responder.bytes[17], is_promised, heard is not None and heard <= sent, sent - replied))
+    return found
 
 
 def look(file, own_addresses):

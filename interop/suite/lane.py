@@ -129,10 +129,12 @@ class Lane:
             self._note(SCENARIO, play.run(name))
 
     def _iwarp(self, all_guests):
-        """Java's iWARP device, which the network back-end of RoCE is nothing to, and the last guest's siw."""
+        """Java's iWARP device, on the network back-end that RoCE has, and the last guest's siw."""
         guest = all_guests[-1]
         linux = endpoints.LinuxEnd(guest, self._programs, "siw")
-        java = endpoints.JavaHere("-Drdma4j.device=iwarp", "iwarp")
+        java = endpoints.JavaHere(f"-Drdma4j.device=iwarp -Drdma4j.network={self._served_by}", "iwarp")
+        if java.network_backend() != self._served_by:
+            raise OSError(f"iWARP reaches the network by the back-end {java.network_backend()}, RoCE by {self._served_by}")
         by = self._trial_with(java, linux, fpdus.look)
         self._cells(IWARP, self._share.iwarp, by, guest)
         play = scenarios.Scenarios(java, linux, by, self._own, self._dissector, packed(java.address), fpdus.look)

@@ -85,12 +85,15 @@ def entry(verdicts):
                      for verdict, count in counted)
 
 
-def iwarp_sizes():
-    lines = ["| tool | bytes of a message, link MTU 1500 | link MTU 4200 |", "|---|---|---|"]
+def iwarp_sizes(chosen):
+    """A column for each link that was chosen."""
+    mtus = [mtu for mtu in cells.PATH_MTUS if any(cell.mtu == mtu for cell in chosen)]
+    heads = " | ".join(f"link MTU {cells.LINK_MTU[mtu]}" for mtu in mtus)
+    lines = [f"| tool | bytes of a message, {heads} |", "|---|" + "---|" * len(mtus)]
     for tool in tools.IWARP:
         if tool.sizes(1024) != [None]:
             lines.append(f"| `{tool.name}` | " + " | ".join(
-                ", ".join(map(str, tool.sizes(mtu))) for mtu in cells.PATH_MTUS) + " |")
+                ", ".join(map(str, tool.sizes(mtu))) for mtu in mtus) + " |")
     return lines
 
 
@@ -114,7 +117,8 @@ def scenario_table(results):
 
 
 def iwarp_document(circumstances, chosen, results, scenario_results, units, part):
-    """docs/interop-iwarp.md."""
+    """docs/interop-iwarp.md, or that of the portable network back-end."""
+    is_impaired = any(cell.net != "clean" for cell in chosen)
     return "\n".join([
         "# Interoperability with Linux's siw",
         "",
@@ -122,7 +126,7 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         "one side and the kernel's `siw` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
-        f"commit {circumstances.commit}.",
+        f"network back-end `{circumstances.network_backend}`, commit {circumstances.commit}.",
         "",
         *([part, ""] if part else []),
         f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}.",
@@ -136,10 +140,11 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         "## Matrix",
         "",
         "An entry counts the sizes below that ran to the end on both sides with every byte checked where the tool can. They",
-        "lie around what fits one segment of TCP. Both directions of the link are impaired below TCP: packets are lost, or",
-        "30 % overtake those before them by 3 ms.",
+        "lie around what fits one segment of TCP."
+        + (" Both directions of the link are impaired below TCP: packets are lost, or" if is_impaired else ""),
+        *(["30 % overtake those before them by 3 ms."] if is_impaired else []),
         "",
-        *iwarp_sizes(),
+        *iwarp_sizes(chosen),
         *table(chosen, results, "siw"),
         "",
         "## Scenarios",

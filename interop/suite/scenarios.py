@@ -1,9 +1,12 @@
 """What a matrix does not show: refusals, killed peers, a rebooted guest, many connections, wrong options."""
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 from laboratory import network
 from laboratory.capture import Capture
@@ -27,7 +30,15 @@ SHARING = 4
 IN_A_ROW = 200
 # Names of scenarios of iWARP begin with it.
 IWARP = "siw/"
-SENT_TO_AT_ONCE, IN_A_GROUP = 1000, 25
+SENT_TO_AT_ONCE, FEWER, SENT_BYTES = 1000, 200, 16
+# How many shells of the guest call one client after the other.
+ROWS = 8
+# Constants of siw, for which it has no parameters: its initiators promise to send first; they speak the older MPA.
+PROMISING, OLDER = {"peer_to_peer": 1}, {"mpa_version": 1}
+# How long after its reply Java may send to a client that has promised nothing: longer than siw was seen to take for a reply.
+# Java waits for 500 ms from before it sends the reply; on a busy machine up to 65 of them have passed until it has left.
+LEAST_HOLD_MS = 300
+SENDS_AT_ONCE = Path(__file__).resolve().parent.parent / "SendsAtOnce.java"
 # The connections of one ucmatose: siw gives it no more completion queues, with C programs on both sides either.
 MOST_OF_A_PROGRAM = {"rxe": 1 << 20, "siw": 32}
 AT_ONCE = 64
@@ -40,6 +51,30 @@ BUSY_SECONDS = 60
 
 class Unexpected(Exception):
     """A scenario has failed."""
+
+
+@dataclass(frozen=True)
+class FirstUnits:
+    """What the first units of a Java server must be like: on how many connections, and by what they were set up."""
+    count: int
+    revision: int = 2
+    is_promised: bool = False
+
+    def verdict(self, found):
+        """What is wrong with those that a capture shows, empty if nothing is, and what they were like."""
+        heard = [unit for unit in found if unit.has_heard]
+        held = [unit.seconds * 1000 for unit in found if not unit.has_heard]
+        early = [ms for ms in held if ms < LEAST_HOLD_MS or self.is_promised]
+        others = [unit for unit in found if (unit.revision, unit.is_promised) != (self.revision, self.is_promised)]
+        told = [f"{len(found)} connections by MPA revision {self.revision}"]
+        if heard:
+            told.append(f"{len(heard)} first messages followed a unit of the client")
+        if held:
+            told.append(f"{len(held)} came {min(held):.0f} to {max(held):.0f} ms after the reply")
+        fault = (f"Java sent on {len(found)} connections, not {self.count}" if len(found) != self.count
+                 else f"{len(others)} connections were set up otherwise" if others
+                 else f"{len(early)} first messages came too early" if early else "")
+        return fault, ", ".join(told)
 
 
 class Scenarios:
@@ -58,6 +93,8 @@ class Scenarios:
         self._has_little_to_repeat = False
         # How many connections must have agreed on a CRC in each unit.
         self._checked_connections = 0
+        # What the first units of the server must be like.
+        self._first_units = None
 
     def run(self, full_name):
         name = full_name.removeprefix(IWARP)
@@ -65,6 +102,7 @@ class Scenarios:
         self._started = []
         self._has_little_to_repeat = False
         self._checked_connections = 0
+        self._first_units = None
         file = self._own_folder / f"{full_name.replace('/', '_')}.pcap"
         verdict, reason = Verdict.OK, ""
         capture = Capture(file)
@@ -91,6 +129,11 @@ class Scenarios:
             found = fpdus.with_crc(file)
             if found != self._checked_connections:
                 verdict, reason = Verdict.FAILED, f"{found} connections had a CRC, not {self._checked_connections}"
+        if self._first_units and file.exists():
+            fault, told = self._first_units.verdict(fpdus.first_units(file, self._own_addresses))
+            if verdict is Verdict.OK and fault:
+                verdict, reason = Verdict.FAILED, fault
+            reason += f"{'; ' if reason else ''}{told}"
         if verdict is Verdict.FAILED:
             self._keep(self._trial.kept(full_name), file)
         if file.exists():
@@ -259,9 +302,43 @@ class Scenarios:
             self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
 
     def java_sends_as_soon_as_it_has_accepted(self):
-        """A Java server accepts a thousand Linux clients, and sends to each at once."""
-        for _ in range(SENT_TO_AT_ONCE // IN_A_GROUP):
-            self._many_at_once(self._java, self._linux, IN_A_GROUP, ["-C", "1"])
+        """A Java server posts a message to each of a thousand Linux clients, which are silent, directly after accept."""
+        self._send_at_once(FirstUnits(SENT_TO_AT_ONCE), self._silent_client())
+
+    def java_sends_at_once_to_clients_that_do_too(self):
+        """A Java server posts a message to each of 200 Linux clients, which send at once as well, directly after accept."""
+        self._send_at_once(FirstUnits(FEWER), ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
+
+    def java_sends_at_once_where_siw_promises_to_be_first(self):
+        """The same to 200 silent clients whose siw asks for peer-to-peer, and so sends a unit of its own first."""
+        self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True))
+
+    def java_sends_at_once_by_mpa_revision_1(self):
+        """The same to 200 silent clients whose siw speaks MPA revision 1."""
+        self._with_siw(OLDER, FirstUnits(FEWER, revision=1))
+
+    def _with_siw(self, constants, first_units):
+        self._linux.guest.drive("siw", constants)
+        try:
+            self._send_at_once(first_units, self._silent_client())
+        finally:
+            self._linux.guest.drive("siw")
+
+    def _silent_client(self):
+        """Waits for a message, answers it, and waits for its server to disconnect."""
+        return ["ucmatose", "-c", "1", "-C", "1", "-S", str(SENT_BYTES), "-p", str(PORT), "-s", self._java.address["ipv4"]]
+
+    def _send_at_once(self, first_units, client):
+        self._first_units = first_units
+        server, is_ready = self._java.start_own_server(SENDS_AT_ONCE, [str(PORT), str(first_units.count), str(SENT_BYTES)])
+        self._note(server)
+        self._must(is_ready, f"the server did not become ready: {errors(server)}")
+        loop = (f"for i in $(seq {first_units.count // ROWS}); do {shlex.join(client)} > /tmp/said$$ 2>&1 || "
+                f"{{ echo failed: $i; cat /tmp/said$$; exit 1; }}; done")
+        rows = [self._note(self._linux.guest.start(["sh", "-c", loop])) for _ in range(ROWS)]
+        for row in rows:
+            self._must(row.wait(first_units.count) == 0, f"a client failed: {row.out.strip()}; {errors(server)}")
+        self._must(server.wait(NOTICE_SECONDS) == 0, f"the server ended with {server.status}: {errors(server)}")
 
     def java_asks_for_a_crc_in_each_unit(self):
         """A Java client, and then a Java server, wants a CRC in each unit, which siw does not by itself."""
@@ -384,7 +461,9 @@ def fields(process):
 ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
 # What the portable back-end does not do: one process has the port.
 SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
-IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted", "java_asks_for_a_crc_in_each_unit"]
+IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted", "java_sends_at_once_to_clients_that_do_too",
+               "java_sends_at_once_where_siw_promises_to_be_first", "java_sends_at_once_by_mpa_revision_1",
+               "java_asks_for_a_crc_in_each_unit"]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",

@@ -13,7 +13,8 @@ import io.rdma4j.verbs.RdmaException;
  * @param patience how long it waits for peers
  */
 record IwarpSettings(MpaSettings mpa, long holdNs, IwarpPatience patience) {
-    private static final int HOLD_MS = 100;
+    /** On a busy machine, siw was seen to look at a reply 265 ms after its system had acknowledged it. */
+    private static final int HOLD_MS = 500;
     private static final int MAX_HOLD_MS = 60_000;
 
     /**
