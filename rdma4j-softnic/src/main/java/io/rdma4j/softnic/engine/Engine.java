@@ -169,10 +169,13 @@ public final class Engine {
         return nowNs;
     }
 
-    /** Requests were posted to a queue pair. */
-    void onDoorbells(EngineQueuePair queuePair, long newNowNs) {
+    /**
+     * Requests were posted to a queue pair.
+     *
+     * @param rung its doorbells that were rung
+     */
+    void onDoorbells(EngineQueuePair queuePair, int rung, long newNowNs) {
         nowNs = newNowNs;
-        int rung = queuePair.takeDoorbells();
         if (queuePair.isDetached) {
             return;
         }

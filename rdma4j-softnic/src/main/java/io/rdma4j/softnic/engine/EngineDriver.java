@@ -49,6 +49,8 @@ public final class EngineDriver {
     /** How long owners may only send; the next owner then receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
+    /** The times of traffic, polls and posts, which all threads see, are this exact: writing them costs a fence. */
+    private static final long RESOLUTION_NS = 1_000;
 
     private final Engine engine;
     private final LongSupplier clock;
@@ -235,7 +237,9 @@ public final class EngineDriver {
 
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
-        if (queuePair.ring(doorbell)) {
+        if (waitingTasks == 0 && owner.tryLock()) {
+            serve(queuePair, doorbell);
+        } else if (queuePair.ring(doorbell)) {
             EngineQueuePair head;
             do {
                 head = rung.get();
@@ -244,6 +248,32 @@ public final class EngineDriver {
         }
         serveDoorbells();
         wakeIfDueEarlier(lastTrafficNs);
+    }
+
+    /** Serves a doorbell of the owner's own, and those of others. */
+    private void serve(EngineQueuePair queuePair, int doorbell) {
+        try {
+            long nowNs = clock.getAsLong();
+            noteTime(nowNs);
+            takeDoorbells(nowNs);
+            engine.onDoorbells(queuePair, doorbell, nowNs);
+            work(nowNs);
+            notePost(nowNs);
+        } finally {
+            letGo();
+        }
+    }
+
+    private void noteTime(long nowNs) {
+        if (nowNs - lastTrafficNs > RESOLUTION_NS) {
+            lastTrafficNs = nowNs;
+        }
+    }
+
+    private void notePost(long nowNs) {
+        if (nowNs - lastPostNs > RESOLUTION_NS) {
+            lastPostNs = nowNs;
+        }
     }
 
     /** A thread polls: runs one round if no other thread does. */
@@ -273,7 +303,7 @@ public final class EngineDriver {
                 dueNs = engine.deadlineNs();
             }
             // A background thread that is about to sleep by an older state sees this.
-            lastTrafficNs = nowNs;
+            noteTime(nowNs);
         } finally {
             letGo();
         }
@@ -289,7 +319,9 @@ public final class EngineDriver {
 
     private void notePoll(long nowNs) {
         lastPollerId = Thread.currentThread().threadId();
-        lastPollNs = nowNs;
+        if (nowNs - lastPollNs > RESOLUTION_NS) {
+            lastPollNs = nowNs;
+        }
     }
 
     /**
@@ -370,10 +402,10 @@ public final class EngineDriver {
             }
             try {
                 long nowNs = clock.getAsLong();
-                lastTrafficNs = nowNs;
+                noteTime(nowNs);
                 takeDoorbells(nowNs);
                 work(nowNs);
-                lastPostNs = nowNs;
+                notePost(nowNs);
             } finally {
                 letGo();
             }
@@ -381,12 +413,15 @@ public final class EngineDriver {
     }
 
     private boolean takeDoorbells(long nowNs) {
+        if (rung.get() == null) {
+            return false;
+        }
         EngineQueuePair first = rung.getAndSet(null);
         EngineQueuePair queuePair = first;
         while (queuePair != null) {
             EngineQueuePair next = queuePair.nextRung;
             queuePair.nextRung = null;
-            engine.onDoorbells(queuePair, nowNs);
+            engine.onDoorbells(queuePair, queuePair.takeDoorbells(), nowNs);
             queuePair = next;
         }
         return first != null;
