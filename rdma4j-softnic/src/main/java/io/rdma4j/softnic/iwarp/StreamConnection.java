@@ -74,6 +74,8 @@ final class StreamConnection implements Stream.Handler {
     private int keptLength;
     /** From its position to its limit. */
     private ByteBuffer unsent = EMPTY;
+    /** The network has refused bytes; the next read reports the end. */
+    private boolean isBroken;
     private boolean isClosing;
     private long lingersUntilNs;
     private boolean isOver;
@@ -110,7 +112,7 @@ final class StreamConnection implements Stream.Handler {
 
     /** {@return whether something may be sent: the network has accepted all earlier bytes} */
     boolean hasRoom() {
-        return !unsent.hasRemaining() && !isOver && !isClosing;
+        return !unsent.hasRemaining() && !isOver && !isClosing && !isBroken;
     }
 
     /** {@return whether the other side's system has all that was sent, true if that cannot be known} */
@@ -120,11 +122,11 @@ final class StreamConnection implements Stream.Handler {
 
     /** Sends bytes, and keeps those that the network does not accept. */
     void send(ByteBuffer bytes) {
-        if (isOver || isClosing) {
+        if (isOver || isClosing || isBroken) {
             return;
         }
         if (!unsent.hasRemaining() && stream.write(bytes) == Stream.END) {
-            // The next read reports the end.
+            isBroken = true;
             return;
         }
         if (bytes.hasRemaining()) {

@@ -39,7 +39,7 @@ class ConnectionEndTest extends IwarpStage {
 
     @AfterEach
     @Override
-    void close() throws Exception {
+    void close() throws RdmaException {
         if (!isClosed) {
             isClosed = true;
             super.close();

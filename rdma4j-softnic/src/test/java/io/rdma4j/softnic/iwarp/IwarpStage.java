@@ -5,6 +5,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
@@ -36,6 +37,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
@@ -49,59 +51,95 @@ abstract class IwarpStage {
     static final int SIZE = 3 << 20;
     static final int DEPTH = 64;
     static final int BACKLOG = 8;
+    private static final String CRC_PROPERTY = "rdma4j.iwarp.crc";
     static final MpaFrame REVISION_ONE = new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED,
             MpaFrame.UNLIMITED, new byte[0]);
     static final MpaFrame FIRST_BY_WRITE = new MpaFrame(false, MpaFrame.ENHANCED,
             MpaFrame.ENHANCED_REVISION, 4 | MpaFrame.PEER_TO_PEER, 4 | MpaFrame.WRITE_RTR,
             new byte[0]);
 
+    /** Of the client, and usually of the server as well. */
     final SoftDeviceContext context;
     final ProtectionDomain domain;
     final Side client;
     final Side server;
     @Nullable
     CmListener listener;
+    private final InetAddress address;
 
     IwarpStage() throws Exception {
         this(IwarpFamily.IWARP);
     }
 
     IwarpStage(DeviceFamily family) throws Exception {
-        context = new SoftDevice(family, NetworkInterface.getByInetAddress(ADDRESS)).open(ADDRESS);
-        domain = context.allocateProtectionDomain();
-        client = new Side();
-        server = new Side();
+        this(device(family).open(ADDRESS), ADDRESS);
+    }
+
+    /** Both sides on one device. */
+    IwarpStage(SoftDeviceContext device, InetAddress address) throws Exception {
+        this(device, device, address);
+    }
+
+    /** Each side on a device of its own. */
+    IwarpStage(SoftDeviceContext ofClient, SoftDeviceContext ofServer, InetAddress address)
+            throws Exception {
+        this.address = address;
+        client = new Side(ofClient);
+        server = new Side(ofServer);
+        context = client.context;
+        domain = client.domain;
+    }
+
+    static SoftDevice device(DeviceFamily family) throws SocketException {
+        return new SoftDevice(family, NetworkInterface.getByInetAddress(ADDRESS));
+    }
+
+    /** {@return the device of the loopback interface, opened with options} */
+    static SoftDeviceContext open(DeviceOptions options, boolean wantsCrc) throws Exception {
+        System.setProperty(CRC_PROPERTY, String.valueOf(wantsCrc));
+        try {
+            return device(IwarpFamily.IWARP).open(options);
+        } finally {
+            System.clearProperty(CRC_PROPERTY);
+        }
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() throws RdmaException {
         for (Side side : List.of(client, server)) {
             side.close();
         }
         if (listener != null) {
             listener.close();
         }
-        domain.close();
-        context.close();
+        client.context.close();
+        server.context.close();
     }
 
     /** A queue pair, its memory, and the events of its connection. */
     final class Side implements CmConnection.Handler {
+        final SoftDeviceContext context;
+        final ProtectionDomain domain;
         final Arena arena = Arena.ofShared();
         final MemorySegment memory = arena.allocate(SIZE, 64);
-        final MemoryRegion region = domain.register(memory, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
-        final CompletionQueue completions = context.createCompletionQueue(2 * DEPTH);
-        final QueuePair queuePair = domain.createQueuePair(
-                new QueuePairInitAttributes().completionQueue(completions)
-                        .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
+        final MemoryRegion region;
+        final CompletionQueue completions;
+        final QueuePair queuePair;
         final WorkCompletion completion = new WorkCompletion();
         final List<String> heard = new CopyOnWriteArrayList<>();
         volatile @Nullable CmConnection connection;
         volatile byte[] privateData = {};
 
-        Side() throws RdmaException {
-            context.bringUp(ADDRESS).applyTo(queuePair);
+        Side(SoftDeviceContext context) throws RdmaException {
+            this.context = context;
+            domain = context.allocateProtectionDomain();
+            region = domain.register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+                    AccessFlag.REMOTE_READ);
+            completions = context.createCompletionQueue(2 * DEPTH);
+            queuePair = domain.createQueuePair(
+                    new QueuePairInitAttributes().completionQueue(completions)
+                            .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
+            context.bringUp(address).applyTo(queuePair);
         }
 
         void receive(long id, int length) throws RdmaException {
@@ -128,7 +166,7 @@ abstract class IwarpStage {
             return Objects.requireNonNull(connection);
         }
 
-        void close() throws Exception {
+        void close() throws RdmaException {
             CmConnection present = connection;
             if (present != null) {
                 present.close();
@@ -136,6 +174,7 @@ abstract class IwarpStage {
             queuePair.close();
             completions.close();
             region.close();
+            domain.close();
             arena.close();
         }
 
@@ -175,7 +214,11 @@ abstract class IwarpStage {
     }
 
     static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, ADDRESS)) {
+        return freePort(ADDRESS);
+    }
+
+    private static int freePort(InetAddress at) throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 1, at)) {
             return socket.getLocalPort();
         }
     }
@@ -190,15 +233,15 @@ abstract class IwarpStage {
     }
 
     final int listen(CmListener.Handler handler) throws Exception {
-        int port = freePort();
-        listener = context.listen(new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null,
-                ADDRESS, null, BACKLOG, null), handler);
+        int port = freePort(address);
+        listener = server.context.listen(new ListenRequest(PortSpace.TCP, QueuePairType.RC, port,
+                null, address, null, BACKLOG, null), handler);
         return port;
     }
 
     final void ask(int port) throws RdmaException {
         client.connection = context.connect(new ConnectRequest(PortSpace.TCP, QueuePairType.RC,
-                new InetSocketAddress(ADDRESS, 0), null, new InetSocketAddress(ADDRESS, port),
+                new InetSocketAddress(address, 0), null, new InetSocketAddress(address, port),
                 new ConnectionParameters().initiatorDepth(4).responderResources(4)
                         .privateData("hello".getBytes(StandardCharsets.US_ASCII)),
                 client.queuePair.number(), CmOptions.DEFAULT), client);

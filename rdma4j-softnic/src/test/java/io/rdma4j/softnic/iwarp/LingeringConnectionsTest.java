@@ -48,6 +48,7 @@ class LingeringConnectionsTest {
     /** Takes as many bytes as there is room for, and whose peer never says anything. */
     private static final class ObstinateStream implements Stream {
         int room;
+        boolean isBroken;
         String end = "";
 
         @Override
@@ -72,6 +73,9 @@ class LingeringConnectionsTest {
 
         @Override
         public int write(ByteBuffer from) {
+            if (isBroken) {
+                return END;
+            }
             int length = Math.min(room, from.remaining());
             from.position(from.position() + length);
             room -= length;
@@ -232,6 +236,16 @@ class LingeringConnectionsTest {
         assertThat(buffers.spareCount()).as("taken by the next").isZero();
         connection.reset();
         assertThat(buffers.spareCount()).isEqualTo(1);
+    }
+
+    /** What is posted before the end is read must not complete as if it had been sent. */
+    @Test
+    void aBrokenStreamHasNoRoom() {
+        ObstinateStream stream = new ObstinateStream();
+        stream.isBroken = true;
+        StreamConnection connection = new StreamConnection(link, stream, new Sender());
+        connection.send(ByteBuffer.allocate(1));
+        assertThat(connection.hasRoom()).isFalse();
     }
 
     @Test

@@ -8,38 +8,194 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * What each event does to a connection in each state of its set-up: which event its application gets, or which error the
  * call has, and what its peer sees: that the stream {@code stays}, that it {@code ends}, or a frame, before its end.
  * {@code -} is nothing. The peer is a plain socket.
  */
-class SetUpTableTest extends IwarpStage {
+class SetUpTableTest extends TimedStage {
+    private enum State {
+        /** TCP is not connected, because the peer's system does not answer. */
+        CONNECTING,
+        /** The responder has heard nothing yet. */
+        CONNECTED,
+        /** It has heard a part of the request. */
+        HALF_ASKED,
+        ASKED,
+        ACCEPTED,
+        ESTABLISHED,
+        /** The initiator waits for the reply. */
+        ASKING,
+        /** It has a part of it. */
+        HALF_ANSWERED,
+        ANSWERED,
+        /** The responder has heard that the request was withdrawn. */
+        WITHDRAWN
+    }
+
+    private enum Event {
+        // Of the peer.
+        REFUSED,
+        REQUEST,
+        OVERHASTY,
+        REPLY,
+        REJECTION,
+        NONSENSE,
+        END,
+        RESET,
+        // Of time.
+        TIME_OUT,
+        // Of the application.
+        ACCEPT,
+        REJECT,
+        DISCONNECT,
+        CLOSE,
+        LISTENER_CLOSED
+    }
+
+    private static final String[] ROWS = {
+        "CONNECTING    | refused    | refused -111                |        | -",
+        "CONNECTING    | time-out   | unreachable ETIMEDOUT       |        | -",
+        "CONNECTING    | accept     | -                           | EINVAL | -",
+        "CONNECTING    | reject     | -                           | EINVAL | -",
+        "CONNECTING    | disconnect | -                           | EINVAL | -",
+        "CONNECTING    | close      | -                           |        | -",
+        "CONNECTED     | request    | request                     |        | stays",
+        "CONNECTED     | overhasty  | request,unreachable ECONNRESET |     | ends",
+        "CONNECTED     | nonsense   | -                           |        | ends",
+        "CONNECTED     | end        | -                           |        | ends",
+        "CONNECTED     | reset      | -                           |        | -",
+        "CONNECTED     | time-out   | -                           |        | ends",
+        "CONNECTED     | listener closed | -                      |        | ends",
+        "HALF_ASKED    | request    | request                     |        | stays",
+        "HALF_ASKED    | overhasty  | request,unreachable ECONNRESET |     | ends",
+        "HALF_ASKED    | nonsense   | -                           |        | ends",
+        "HALF_ASKED    | end        | -                           |        | ends",
+        "HALF_ASKED    | reset      | -                           |        | -",
+        "HALF_ASKED    | time-out   | -                           |        | ends",
+        "HALF_ASKED    | listener closed | -                      |        | ends",
+        "ASKED         | nonsense   | unreachable ECONNRESET      |        | ends",
+        "ASKED         | end        | unreachable ECONNRESET      |        | ends",
+        "ASKED         | reset      | unreachable ECONNRESET      |        | -",
+        "ASKED         | time-out   | -                           |        | stays",
+        "ASKED         | accept     | -                           |        | stays",
+        "ASKED         | reject     | -                           |        | rejection ends",
+        "ASKED         | disconnect | -                           | EINVAL | stays",
+        "ASKED         | close      | -                           |        | rejection ends",
+        "ASKED         | listener closed | -                      |        | stays",
+        "ACCEPTED      | nonsense   | unreachable ECONNRESET      |        | units ends",
+        "ACCEPTED      | end        | unreachable ECONNRESET      |        | ends",
+        "ACCEPTED      | reset      | unreachable ECONNRESET      |        | -",
+        "ACCEPTED      | time-out   | unreachable ETIMEDOUT       |        | ends",
+        "ACCEPTED      | accept     | -                           | EINVAL | stays",
+        "ACCEPTED      | reject     | -                           | EINVAL | stays",
+        "ACCEPTED      | disconnect | disconnected,over           |        | ends",
+        "ACCEPTED      | close      | -                           |        | ends",
+        "ACCEPTED      | listener closed | -                      |        | stays",
+        "ESTABLISHED   | nonsense   | disconnected,over           |        | units ends",
+        "ESTABLISHED   | end        | disconnected,over           |        | ends",
+        "ESTABLISHED   | reset      | disconnected,over           |        | -",
+        "ESTABLISHED   | time-out   | -                           |        | stays",
+        "ESTABLISHED   | accept     | -                           | EINVAL | stays",
+        "ESTABLISHED   | reject     | -                           | EINVAL | stays",
+        "ESTABLISHED   | disconnect | disconnected,over           |        | ends",
+        "ESTABLISHED   | close      | -                           |        | ends",
+        "ESTABLISHED   | listener closed | -                      |        | stays",
+        "ASKING        | reply      | established                 |        | stays",
+        "ASKING        | rejection  | refused -104                |        | ends",
+        "ASKING        | nonsense   | refused -104                |        | units ends",
+        "ASKING        | end        | refused -104                |        | ends",
+        "ASKING        | reset      | refused -104                |        | -",
+        "ASKING        | time-out   | unreachable ETIMEDOUT       |        | ends",
+        "ASKING        | accept     | -                           | EINVAL | stays",
+        "ASKING        | reject     | -                           | EINVAL | stays",
+        "ASKING        | disconnect | -                           | EINVAL | stays",
+        "ASKING        | close      | -                           |        | ends",
+        "HALF_ANSWERED | reply      | established                 |        | stays",
+        "HALF_ANSWERED | rejection  | refused -104                |        | ends",
+        "HALF_ANSWERED | nonsense   | refused -104                |        | units ends",
+        "HALF_ANSWERED | end        | refused -104                |        | ends",
+        "HALF_ANSWERED | reset      | refused -104                |        | -",
+        "HALF_ANSWERED | time-out   | unreachable ETIMEDOUT       |        | ends",
+        "HALF_ANSWERED | accept     | -                           | EINVAL | stays",
+        "HALF_ANSWERED | reject     | -                           | EINVAL | stays",
+        "HALF_ANSWERED | disconnect | -                           | EINVAL | stays",
+        "HALF_ANSWERED | close      | -                           |        | ends",
+        "ANSWERED      | nonsense   | disconnected,over           |        | units ends",
+        "ANSWERED      | end        | disconnected,over           |        | units ends",
+        "ANSWERED      | reset      | disconnected,over           |        | -",
+        "ANSWERED      | time-out   | -                           |        | stays",
+        "ANSWERED      | accept     | -                           | EINVAL | stays",
+        "ANSWERED      | reject     | -                           | EINVAL | stays",
+        "ANSWERED      | disconnect | disconnected,over           |        | units ends",
+        "ANSWERED      | close      | -                           |        | units ends",
+        "WITHDRAWN     | time-out   | -                           |        | -",
+        "WITHDRAWN     | accept     | -                       | ECONNRESET | -",
+        "WITHDRAWN     | reject     | -                       | ECONNRESET | -",
+        "WITHDRAWN     | disconnect | -                           | EINVAL | -",
+        "WITHDRAWN     | close      | -                           |        | -",
+        "WITHDRAWN     | listener closed | -                      |        | -"};
+
+    /** Pairs that cannot be, and why. */
+    private static final String[] IMPOSSIBLE = {
+        "CONNECTING | request overhasty reply rejection nonsense end reset"
+                + " | nothing comes before TCP is connected, and a reset then is a refusal",
+        "CONNECTED HALF_ASKED ASKED ACCEPTED ESTABLISHED ASKING HALF_ANSWERED ANSWERED WITHDRAWN"
+                + " | refused | TCP is connected",
+        "ASKED ACCEPTED ESTABLISHED | request overhasty"
+                + " | the request has come; a second one is nonsense",
+        "ASKING HALF_ANSWERED ANSWERED | request overhasty"
+                + " | a peer that is asked does not ask; its request is nonsense",
+        "CONNECTED HALF_ASKED ASKED ACCEPTED ESTABLISHED | reply rejection"
+                + " | a peer that asks does not answer; its reply is nonsense",
+        "ANSWERED | reply rejection | the reply has come; a second one is nonsense",
+        "WITHDRAWN | request overhasty reply rejection nonsense end reset"
+                + " | the peer has ended the stream",
+        "CONNECTED HALF_ASKED | accept reject disconnect close"
+                + " | the application knows nothing of it yet",
+        "CONNECTING ASKING HALF_ANSWERED ANSWERED | listener-closed"
+                + " | the side that asks has no listener"};
+
     private static final int PATIENCE_MS = 10_000;
     /** As long as nothing may come. */
-    private static final int SHORT_MS = 60;
+    private static final int SHORT_MS = 30;
+    /** Longer than anything is waited for. */
+    private static final long LONG_NS = 60_000_000_000L;
+    /** More than a listener with the shortest queue takes. */
+    private static final int CROWD = 8;
+    /** What the parts of a frame have in common, whichever it is. */
+    private static final int KEY = 16;
     /** A unit of 32 bytes whose header is wrong, and no frame, nor the rest of one. */
     private static final byte[] NONSENSE = ("\0 " + "\177".repeat(62))
             .getBytes(StandardCharsets.US_ASCII);
 
+    private final List<SocketChannel> crowd = new ArrayList<>();
     private @Nullable ServerSocket peerListener;
     private @Nullable Socket peer;
     private Side side = server;
     private int known;
+    private int halfSent;
 
     SetUpTableTest() throws Exception {}
 
@@ -51,6 +207,9 @@ class SetUpTableTest extends IwarpStage {
         if (peerListener != null) {
             peerListener.close();
         }
+        for (SocketChannel each : crowd) {
+            each.close();
+        }
     }
 
     private Socket peer() {
@@ -59,35 +218,50 @@ class SetUpTableTest extends IwarpStage {
 
     // ---------------------------------------------------------------- states
 
-    private void bringTo(String state) throws Exception {
+    private void bringTo(State state) throws Exception {
         switch (state) {
-            case "CONNECTED" -> peer = new Socket(ADDRESS, listen());
-            case "HALF_ASKED" -> {
-                peer = new Socket(ADDRESS, listen());
-                peer().getOutputStream().write(request(), 0, 17);
+            case CONNECTING -> askCrowdedPeer();
+            case CONNECTED -> beConnected();
+            case HALF_ASKED -> {
+                beConnected();
+                sendHalf(request());
             }
-            case "ASKED" -> beAsked();
-            case "ACCEPTED" -> beAccepted();
-            case "ESTABLISHED" -> {
+            case ASKED -> beAsked();
+            case ACCEPTED -> beAccepted();
+            case ESTABLISHED -> {
                 beAccepted();
                 // A WRITE of no bytes.
                 peer().getOutputStream().write(new byte[]{0, 14, (byte) 0xc1, 0x40, 0, 0, 0, 0, 0,
                     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
                 server.awaitWord("established");
             }
-            case "ASKING" -> askPeer();
-            case "HALF_ANSWERED" -> {
+            case ASKING -> askPeer();
+            case HALF_ANSWERED -> {
                 askPeer();
-                peer().getOutputStream().write(reply(0), 0, 17);
+                sendHalf(reply(0));
             }
-            case "ANSWERED" -> {
+            case ANSWERED -> {
                 askPeer();
                 peer().getOutputStream().write(reply(0));
                 client.awaitWord("established");
             }
-            default -> throw new IllegalArgumentException(state);
+            case WITHDRAWN -> {
+                beAsked();
+                peer().close();
+                server.awaitWord("unreachable ECONNRESET");
+            }
         }
         known = side.heard.size();
+    }
+
+    private void sendHalf(byte[] frame) throws IOException {
+        halfSent = KEY;
+        peer().getOutputStream().write(frame, 0, halfSent);
+    }
+
+    /** Sends a frame, or the rest of it. */
+    private void sendRest(byte[] frame) throws IOException {
+        peer().getOutputStream().write(frame, halfSent, frame.length - halfSent);
     }
 
     private static byte[] request() {
@@ -97,6 +271,17 @@ class SetUpTableTest extends IwarpStage {
     private static byte[] reply(int flags) {
         return new MpaFrame(true, MpaFrame.ENHANCED | flags, MpaFrame.ENHANCED_REVISION,
                 4 | MpaFrame.PEER_TO_PEER, 4 | MpaFrame.WRITE_RTR, new byte[0]).bytes();
+    }
+
+    /** The device has accepted the connection, because it ends one that came later. */
+    private void beConnected() throws Exception {
+        int port = listen();
+        peer = new Socket(ADDRESS, port);
+        try (Socket later = new Socket(ADDRESS, port)) {
+            later.getOutputStream().write(NONSENSE);
+            later.setSoTimeout(PATIENCE_MS);
+            assertThat(later.getInputStream().read()).isEqualTo(-1);
+        }
     }
 
     private void beAsked() throws Exception {
@@ -111,6 +296,19 @@ class SetUpTableTest extends IwarpStage {
         assertThat(peer().getInputStream().readNBytes(24)).hasSize(24);
     }
 
+    /** Asks a peer whose system has no room for one more connection, and lets it wait. */
+    private void askCrowdedPeer() throws Exception {
+        side = client;
+        peerListener = new ServerSocket(0, 1, ADDRESS);
+        for (int i = 0; i < CROWD; i++) {
+            SocketChannel each = SocketChannel.open();
+            crowd.add(each);
+            each.configureBlocking(false);
+            each.connect(peerListener.getLocalSocketAddress());
+        }
+        ask(peerListener.getLocalPort());
+    }
+
     private void askPeer() throws Exception {
         side = client;
         peerListener = new ServerSocket(0, 1, ADDRESS);
@@ -121,28 +319,27 @@ class SetUpTableTest extends IwarpStage {
 
     // ---------------------------------------------------------------- events
 
-    private String befalls(String event) throws Exception {
+    private String befalls(Event event) throws Exception {
         try {
             switch (event) {
-                case "overhasty" -> {
-                    byte[] both = Arrays.copyOf(request(), request().length + 20);
-                    peer().getOutputStream().write(both);
-                }
-                case "nonsense" -> peer().getOutputStream().write(NONSENSE);
-                case "end" -> peer().shutdownOutput();
-                case "reset" -> {
+                case REFUSED -> Objects.requireNonNull(peerListener).close();
+                case REQUEST -> sendRest(request());
+                case OVERHASTY -> sendRest(Arrays.copyOf(request(), request().length + 20));
+                case REPLY -> sendRest(reply(0));
+                case REJECTION -> sendRest(reply(MpaFrame.REJECT));
+                case NONSENSE -> peer().getOutputStream().write(NONSENSE);
+                case END -> peer().shutdownOutput();
+                case RESET -> {
                     peer().setSoLinger(true, 0);
                     peer().close();
                 }
-                case "reply" -> peer().getOutputStream().write(reply(0));
-                case "rejection" -> peer().getOutputStream().write(reply(MpaFrame.REJECT));
-                case "accept" -> connection().accept(new ConnectionParameters(),
+                case TIME_OUT -> skip(LONG_NS);
+                case ACCEPT -> connection().accept(new ConnectionParameters(),
                         side.queuePair.number());
-                case "reject" -> connection().reject(Refusal.Cause.APPLICATION, new byte[0]);
-                case "disconnect" -> connection().disconnect();
-                case "close" -> connection().close();
-                case "listener closed" -> Objects.requireNonNull(listener).close();
-                default -> throw new IllegalArgumentException(event);
+                case REJECT -> connection().reject(Refusal.Cause.APPLICATION, new byte[0]);
+                case DISCONNECT -> connection().disconnect();
+                case CLOSE -> connection().close();
+                case LISTENER_CLOSED -> Objects.requireNonNull(listener).close();
             }
             return "";
         } catch (RdmaException e) {
@@ -161,7 +358,7 @@ class SetUpTableTest extends IwarpStage {
 
     /** @param isEnd whether it is expected to end, which may take its time on a busy machine */
     private String seen(boolean isEnd) throws IOException {
-        if (peer().isClosed()) {
+        if (peer == null || peer().isClosed()) {
             return "-";
         }
         byte[] bytes = new byte[200];
@@ -192,64 +389,59 @@ class SetUpTableTest extends IwarpStage {
         return words.isEmpty() ? "" : String.join(" ", words) + " ";
     }
 
+    // ---------------------------------------------------------------- the table
+
+    static Stream<Arguments> rows() {
+        return Arrays.stream(ROWS).map(row -> cells(row).toArray())
+                .map(cells -> arguments(cells));
+    }
+
+    private static List<String> cells(String row) {
+        return Arrays.stream(row.split("\\|", -1)).map(String::trim).toList();
+    }
+
+    private static Event event(String text) {
+        return Event.valueOf(text.replace(' ', '_').replace('-', '_').toUpperCase(Locale.ROOT));
+    }
+
     @ParameterizedTest(name = "{0}, {1}")
-    @CsvSource(delimiter = '|', value = {
-        "CONNECTED     | listener closed | -                      |        | ends",
-        "HALF_ASKED    | listener closed | -                      |        | ends",
-        "ASKED         | listener closed | -                      |        | stays",
-        "ACCEPTED      | listener closed | -                      |        | stays",
-        "ESTABLISHED   | listener closed | -                      |        | stays",
-        "CONNECTED     | nonsense   | -                           |        | ends",
-        "CONNECTED     | end        | -                           |        | ends",
-        "CONNECTED     | reset      | -                           |        | -",
-        "HALF_ASKED    | nonsense   | -                           |        | ends",
-        "HALF_ASKED    | end        | -                           |        | ends",
-        "HALF_ASKED    | reset      | -                           |        | -",
-        "ASKED         | nonsense   | unreachable ECONNRESET      |        | ends",
-        "ASKED         | end        | unreachable ECONNRESET      |        | ends",
-        "ASKED         | reset      | unreachable ECONNRESET      |        | -",
-        "CONNECTED     | overhasty  | request,unreachable ECONNRESET |     | ends",
-        "ASKED         | reject     | -                           |        | rejection ends",
-        "ASKED         | disconnect | -                           | EINVAL | stays",
-        "ASKED         | close      | -                           |        | rejection ends",
-        "ACCEPTED      | nonsense   | unreachable ECONNRESET      |        | units ends",
-        "ACCEPTED      | end        | unreachable ECONNRESET      |        | ends",
-        "ACCEPTED      | reset      | unreachable ECONNRESET      |        | -",
-        "ACCEPTED      | accept     | -                           | EINVAL | stays",
-        "ACCEPTED      | reject     | -                           | EINVAL | stays",
-        "ACCEPTED      | disconnect | disconnected,over           |        | ends",
-        "ACCEPTED      | close      | -                           |        | ends",
-        "ESTABLISHED   | nonsense   | disconnected,over           |        | units ends",
-        "ESTABLISHED   | end        | disconnected,over           |        | ends",
-        "ESTABLISHED   | reset      | disconnected,over           |        | -",
-        "ESTABLISHED   | accept     | -                           | EINVAL | stays",
-        "ESTABLISHED   | reject     | -                           | EINVAL | stays",
-        "ESTABLISHED   | disconnect | disconnected,over           |        | ends",
-        "ESTABLISHED   | close      | -                           |        | ends",
-        "ASKING        | nonsense   | refused -104                |        | units ends",
-        "ASKING        | end        | refused -104                |        | ends",
-        "ASKING        | reset      | refused -104                |        | -",
-        "ASKING        | reply      | established                 |        | stays",
-        "ASKING        | rejection  | refused -104                |        | ends",
-        "ASKING        | accept     | -                           | EINVAL | stays",
-        "ASKING        | disconnect | -                           | EINVAL | stays",
-        "ASKING        | close      | -                           |        | ends",
-        "HALF_ANSWERED | nonsense   | refused -104                |        | units ends",
-        "HALF_ANSWERED | end        | refused -104                |        | ends",
-        "HALF_ANSWERED | close      | -                           |        | ends",
-        "ANSWERED      | nonsense   | disconnected,over           |        | units ends",
-        "ANSWERED      | end        | disconnected,over           |        | units ends",
-        "ANSWERED      | reset      | disconnected,over           |        | -",
-        "ANSWERED      | accept     | -                           | EINVAL | stays",
-        "ANSWERED      | disconnect | disconnected,over           |        | units ends",
-        "ANSWERED      | close      | -                           |        | units ends"})
-    void eventInAState(String state, String event, String words, @Nullable String error,
-            String peerSees) throws Exception {
-        bringTo(state);
-        assertThat(befalls(event)).isEqualTo(Objects.requireNonNullElse(error, ""));
+    @MethodSource("rows")
+    void eventInAState(String state, String event, String words, String error, String peerSees)
+            throws Exception {
+        bringTo(State.valueOf(state));
+        assertThat(befalls(event(event))).isEqualTo(error);
         List<String> expected = "-".equals(words) ? List.of() : Arrays.asList(words.split(",", -1));
         awaitWords(expected.size());
         assertThat(seen(!"stays".equals(peerSees))).isEqualTo(peerSees);
         assertThat(side.heard.subList(known, side.heard.size())).isEqualTo(expected);
+    }
+
+    @Test
+    void everyEventInEveryStateHasItsRowOrIsImpossible() {
+        List<String> missing = new ArrayList<>();
+        for (State state : State.values()) {
+            for (Event event : Event.values()) {
+                missing.add(state + " " + event);
+            }
+        }
+        for (String row : ROWS) {
+            List<String> cells = cells(row);
+            takeOff(missing, cells.get(0), cells.get(1));
+        }
+        for (String row : IMPOSSIBLE) {
+            List<String> cells = cells(row);
+            assertThat(cells.get(2)).as("a reason").isNotEmpty();
+            for (String state : cells.get(0).split(" ", -1)) {
+                for (String event : cells.get(1).split(" ", -1)) {
+                    takeOff(missing, state, event);
+                }
+            }
+        }
+        assertThat(missing).isEmpty();
+    }
+
+    private static void takeOff(List<String> missing, String state, String event) {
+        String pair = State.valueOf(state) + " " + event(event);
+        assertThat(missing.remove(pair)).as(pair + " is there once").isTrue();
     }
 }

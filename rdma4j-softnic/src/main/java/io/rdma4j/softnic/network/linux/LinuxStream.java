@@ -65,10 +65,9 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     @Override
     public void onEvents(int bits) {
         if (isConnecting) {
+            // A peer that speaks at once is part of the same event, which is not repeated.
             finishConnecting();
-            return;
-        }
-        if ((bits & EpollEvents.EPOLLOUT) != 0 && isWriteWanted) {
+        } else if ((bits & EpollEvents.EPOLLOUT) != 0 && isWriteWanted) {
             isWriteWanted = false;
             Handler present = handler;
             if (present != null) {

@@ -225,6 +225,19 @@ public abstract class StreamContract {
         until("the end", () -> accepted.getFirst().hasEnded);
     }
 
+    /** A peer that does not wait to be spoken to: its bytes are there when the connection is noticed. */
+    @Test
+    void bytesThatComeWithTheConnectionAreRead() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, ADDRESS)) {
+            End client = connect(new InetSocketAddress(ADDRESS, server.getLocalPort()));
+            try (Socket peer = server.accept()) {
+                peer.getOutputStream().write(new byte[10]);
+                peer.shutdownOutput();
+                until("the bytes, and the end", () -> client.received == 10 && client.hasEnded);
+            }
+        }
+    }
+
     /** Really closed: its peer, which knows nothing of this network, sees it. */
     @Test
     void aClosedStreamIsClosedWhileAThreadSleeps() throws Exception {
