@@ -160,10 +160,10 @@ final class BasicConnection implements AutoCloseable {
         poller.interrupt();
         try {
             poller.join();
+            drain();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        drain();
         queuePair.close();
         completions.close();
         channel.close();

@@ -292,7 +292,10 @@ class ArchitectureTest {
                 .check(ALL);
     }
 
-    /** Code that all transports share asks for what a device can do, never which transport it has. */
+    /**
+     * Code that all transports share asks for what a device can do, never which transport it has. Native devices are not
+     * included: one package drives those of every transport, through one library.
+     */
     @Test
     void onlyFamiliesOfDevicesNameTheirTransport() {
         noClasses().that(resideInAnyPackage("io.rdma4j.verbs..", "io.rdma4j.cm..",

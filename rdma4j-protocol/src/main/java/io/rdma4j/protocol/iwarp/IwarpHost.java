@@ -12,6 +12,9 @@ public interface IwarpHost extends QueuePairHost {
     /** The first unit of the peer arrived, and is right. */
     default void peerIsReady() {}
 
-    /** The peer said why it ends the stream, or this side does. For people: nothing depends on it. */
+    /**
+     * The stream ends with a Terminate: the peer's, or that of this side after a fault of the peer. For people: nothing
+     * depends on it.
+     */
     void terminated(boolean isOwn, String reason);
 }

@@ -376,7 +376,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         boolean hasHeader = offending != null && cause != TerminateCause.WRONG_CRC
                 && cause != TerminateCause.WRONG_LENGTH;
         terminate = new OutgoingFpdu().terminate(cause, hasHeader ? offending : null);
-        host.terminated(true, cause.text());
+        if (offending != null) {
+            // For failures of this side a completion or an event names the reason more exactly than the Terminate.
+            host.terminated(true, cause.text());
+        }
         end();
     }
 

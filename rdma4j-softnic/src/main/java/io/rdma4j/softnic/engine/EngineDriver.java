@@ -238,7 +238,7 @@ public final class EngineDriver {
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
         if (waitingTasks == 0 && owner.tryLock()) {
-            serve(queuePair, doorbell);
+            serveAsOwner(queuePair, doorbell);
         } else if (queuePair.ring(doorbell)) {
             EngineQueuePair head;
             do {
@@ -250,29 +250,36 @@ public final class EngineDriver {
         wakeIfDueEarlier(lastTrafficNs);
     }
 
-    /** Serves a doorbell of the owner's own, and those of others. */
-    private void serve(EngineQueuePair queuePair, int doorbell) {
+    /**
+     * Serves all doorbells, and releases the engine.
+     *
+     * @param own the queue pair that the owner itself rings, null for none
+     * @param doorbell which of its doorbells
+     */
+    private void serveAsOwner(@Nullable EngineQueuePair own, int doorbell) {
         try {
             long nowNs = clock.getAsLong();
             noteTime(nowNs);
             takeDoorbells(nowNs);
-            engine.onDoorbells(queuePair, doorbell, nowNs);
+            if (own != null) {
+                engine.onDoorbells(own, doorbell, nowNs);
+            }
             work(nowNs);
-            notePost(nowNs);
+            if (nowNs - lastPostNs > RESOLUTION_NS) {
+                lastPostNs = nowNs;
+            }
         } finally {
             letGo();
         }
     }
 
+    /**
+     * Notes traffic for the thread that sleeps. If the time is not written, because an earlier one is recent enough, the
+     * sleeper sees that one: it was read here before this thread looks whether the other sleeps.
+     */
     private void noteTime(long nowNs) {
         if (nowNs - lastTrafficNs > RESOLUTION_NS) {
             lastTrafficNs = nowNs;
-        }
-    }
-
-    private void notePost(long nowNs) {
-        if (nowNs - lastPostNs > RESOLUTION_NS) {
-            lastPostNs = nowNs;
         }
     }
 
@@ -318,8 +325,9 @@ public final class EngineDriver {
     }
 
     private void notePoll(long nowNs) {
-        lastPollerId = Thread.currentThread().threadId();
-        if (nowNs - lastPollNs > RESOLUTION_NS) {
+        long pollerId = Thread.currentThread().threadId();
+        if (nowNs - lastPollNs > RESOLUTION_NS || pollerId != lastPollerId) {
+            lastPollerId = pollerId;
             lastPollNs = nowNs;
         }
     }
@@ -400,15 +408,7 @@ public final class EngineDriver {
             if (waitingTasks > 0 || !owner.tryLock()) {
                 return;
             }
-            try {
-                long nowNs = clock.getAsLong();
-                noteTime(nowNs);
-                takeDoorbells(nowNs);
-                work(nowNs);
-                notePost(nowNs);
-            } finally {
-                letGo();
-            }
+            serveAsOwner(null, 0);
         }
     }
 

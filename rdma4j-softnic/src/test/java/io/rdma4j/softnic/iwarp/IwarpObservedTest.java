@@ -7,6 +7,7 @@ import io.rdma4j.observe.jmx.QueuePairData;
 import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -109,6 +110,22 @@ class IwarpObservedTest extends IwarpStage {
         assertThat(events("AsyncEvent", "device", "type", "queuePair"))
                 .anyMatch(event -> event.startsWith(context.device().name() + " QP_ACCESS_ERROR ")
                         && event.endsWith(" " + b));
+    }
+
+    /** The Terminate, which the peer gets, says only that something was wrong on the other side. */
+    @Test
+    void recordingHasTheStatusOfAFailureOfThisSide() throws Exception {
+        connect();
+        MemoryRegion gone = client.domain.register(client.memory);
+        gone.close();
+        client.queuePair.postSend(
+                new SendWorkRequest().id(1).send().add(gone, 0, 8).set(SendFlag.SIGNALED));
+        client.await();
+        server.awaitWord("over");
+        assertThat(events("QueuePairState", "queuePair", "from", "to", "cause")).contains(
+                client.queuePair.number() + " RTS ERR LOCAL_PROTECTION_ERROR",
+                server.queuePair.number()
+                        + " RTS ERR TERMINATE received: local catastrophic error");
     }
 
     @Test
