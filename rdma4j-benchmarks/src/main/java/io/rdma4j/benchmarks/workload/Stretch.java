@@ -14,6 +14,7 @@ public final class Stretch {
 
     private final long warmUpNs;
     private final long lengthNs;
+    private final long mostOfEach;
     private final long bornNs = System.nanoTime();
     private long startNs;
     private long endNs;
@@ -26,8 +27,18 @@ public final class Stretch {
 
     /** Starts the warm-up. */
     public Stretch(Settings settings) {
+        this(settings, Long.MAX_VALUE);
+    }
+
+    /**
+     * As above, for work that uses up something.
+     *
+     * @param mostOfEach how much may be done in the warm-up, and as much again in the measurement
+     */
+    public Stretch(Settings settings, long mostOfEach) {
         warmUpNs = warmUpNs(settings);
         lengthNs = (long) (settings.seconds() * 1e9);
+        this.mostOfEach = mostOfEach;
     }
 
     private static long warmUpNs(Settings settings) {
@@ -55,7 +66,7 @@ public final class Stretch {
     /** As above for a caller that knows the time. */
     public boolean goesOn(long count, long nowNs) {
         if (!isCounting) {
-            if (nowNs - bornNs >= warmUpNs) {
+            if (nowNs - bornNs >= warmUpNs || count >= mostOfEach) {
                 isCounting = true;
                 watcher = find(INTERFACE_WATCHER);
                 startCount = count;
@@ -64,7 +75,7 @@ public final class Stretch {
             }
             return true;
         }
-        if (nowNs - startNs < lengthNs) {
+        if (nowNs - startNs < lengthNs && count - startCount < mostOfEach) {
             return true;
         }
         endNs = nowNs;
