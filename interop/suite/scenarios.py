@@ -55,16 +55,18 @@ class Unexpected(Exception):
 
 @dataclass(frozen=True)
 class FirstUnits:
-    """What the first units of a Java server must be like: on how many connections, and by what they were set up."""
+    """What the first units of a Java server must be like: on how many connections, by what they were set up, and whether
+    each must follow a unit of the client, which its program or its siw sends first. If not, each client must be silent."""
     count: int
     revision: int = 2
     is_promised: bool = False
+    must_follow: bool = False
 
     def verdict(self, found):
         """What is wrong with those that a capture shows, empty if nothing is, and what they were like."""
         heard = [unit for unit in found if unit.has_heard]
         held = [unit.seconds * 1000 for unit in found if not unit.has_heard]
-        early = [ms for ms in held if ms < LEAST_HOLD_MS or self.is_promised]
+        early = [ms for ms in held if ms < LEAST_HOLD_MS]
         others = [unit for unit in found if (unit.revision, unit.is_promised) != (self.revision, self.is_promised)]
         told = [f"{len(found)} connections by MPA revision {self.revision}"]
         if heard:
@@ -73,7 +75,9 @@ class FirstUnits:
             told.append(f"{len(held)} came {min(held):.0f} to {max(held):.0f} ms after the reply")
         fault = (f"Java sent on {len(found)} connections, not {self.count}" if len(found) != self.count
                  else f"{len(others)} connections were set up otherwise" if others
-                 else f"{len(early)} first messages came too early" if early else "")
+                 else f"{len(early)} first messages came too early" if early
+                 else f"{len(held)} first messages followed no unit of the client" if held and self.must_follow
+                 else f"{len(heard)} clients were not silent" if heard and not self.must_follow else "")
         return fault, ", ".join(told)
 
 
@@ -307,11 +311,12 @@ class Scenarios:
 
     def java_sends_at_once_to_clients_that_do_too(self):
         """A Java server posts a message to each of 200 Linux clients, which send at once as well, directly after accept."""
-        self._send_at_once(FirstUnits(FEWER), ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
+        self._send_at_once(FirstUnits(FEWER, must_follow=True),
+                           ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
 
     def java_sends_at_once_where_siw_promises_to_be_first(self):
         """The same to 200 silent clients whose siw asks for peer-to-peer, and so sends a unit of its own first."""
-        self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True))
+        self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True, must_follow=True))
 
     def java_sends_at_once_by_mpa_revision_1(self):
         """The same to 200 silent clients whose siw speaks MPA revision 1."""
