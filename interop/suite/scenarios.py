@@ -323,8 +323,8 @@ class Scenarios:
         self._with_siw(OLDER, FirstUnits(FEWER, revision=1))
 
     def _with_siw(self, constants, first_units):
-        self._linux.guest.drive("siw", constants)
         try:
+            self._linux.guest.drive("siw", constants)
             self._send_at_once(first_units, self._silent_client())
         finally:
             self._linux.guest.drive("siw")
