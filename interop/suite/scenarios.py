@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from laboratory import network
+from laboratory import image, network
 from laboratory.capture import Capture
 from laboratory.guests import LabError
 
@@ -115,7 +115,7 @@ class Scenarios:
                 getattr(self, name)()
         except Unexpected as failure:
             verdict, reason = Verdict.FAILED, str(failure)
-        except (OSError, LabError, subprocess.SubprocessError) as failure:
+        except (OSError, LabError, image.SetupError, subprocess.SubprocessError) as failure:
             verdict, reason = Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}"
         finally:
             for process in self._started:
