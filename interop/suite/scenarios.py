@@ -469,6 +469,7 @@ SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
 IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted", "java_sends_at_once_to_clients_that_do_too",
                "java_sends_at_once_where_siw_promises_to_be_first", "java_sends_at_once_by_mpa_revision_1",
                "java_asks_for_a_crc_in_each_unit"]
+OF_ROCE = [name for name in ALL if name not in IWARP_ALONE]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
@@ -480,9 +481,9 @@ QUICK_IWARP = [IWARP + name for name in ("refused_by_linux", "refused_by_java", 
 QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
 
 
-def all_on(network_backend):
-    return [name for name in ALL if name not in IWARP_ALONE
-            and (network_backend != "portable" or name not in SHARED_ADDRESS)]
+def is_on(network_backend, name):
+    """Whether a scenario of RoCE is run."""
+    return network_backend != "portable" or name not in SHARED_ADDRESS
 
 
 def told(name):
