@@ -306,20 +306,20 @@ class Scenarios:
             self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
 
     def java_sends_as_soon_as_it_has_accepted(self):
-        """A Java server posts a message to each of a thousand Linux clients, which are silent, directly after accept."""
+        """A Java server sends directly after accept to each of a thousand silent Linux clients."""
         self._send_at_once(FirstUnits(SENT_TO_AT_ONCE), self._silent_client())
 
     def java_sends_at_once_to_clients_that_do_too(self):
-        """A Java server posts a message to each of 200 Linux clients, which send at once as well, directly after accept."""
+        """A Java server sends directly after accept to each of 200 Linux clients, which send at once as well."""
         self._send_at_once(FirstUnits(FEWER, must_follow=True),
                            ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
 
     def java_sends_at_once_where_siw_promises_to_be_first(self):
-        """The same to 200 silent clients whose siw asks for peer-to-peer, and so sends a unit of its own first."""
+        """A Java server sends directly after accept to each of 200 silent Linux clients whose siw sends first (peer-to-peer)."""
         self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True, must_follow=True))
 
     def java_sends_at_once_by_mpa_revision_1(self):
-        """The same to 200 silent clients whose siw speaks MPA revision 1."""
+        """A Java server sends directly after accept to each of 200 silent Linux clients whose siw speaks MPA revision 1."""
         self._with_siw(OLDER, FirstUnits(FEWER, revision=1))
 
     def _with_siw(self, constants, first_units):
