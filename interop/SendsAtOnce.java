@@ -107,9 +107,7 @@ final class SendsAtOnce {
                 if (channel.pollEvent(Duration.ZERO) != null) {
                     completions.acknowledgeEvents(1);
                     completions.requestNotification(false);
-                    while (completions.poll(completion)) {
-                        onCompletion();
-                    }
+                    drain();
                 }
             } else {
                 throw failure("nothing came for " + PATIENCE.toSeconds() + " s");
@@ -144,6 +142,12 @@ final class SendsAtOnce {
         queuePair.postSend(message);
     }
 
+    private void drain() throws RdmaException {
+        while (completions.poll(completion)) {
+            onCompletion();
+        }
+    }
+
     private void onCompletion() throws RdmaException {
         if (!completion.isSuccess()) {
             throw failure(completion.status() + " of " + completion.opcode());
@@ -154,6 +158,8 @@ final class SendsAtOnce {
     }
 
     private void end(CmId id) throws RdmaException {
+        // Where a client disconnects by itself, its completions may have come behind the event that the last wait returned.
+        drain();
         int number = id.queuePair().number();
         if (left.remove(number) != 0) {
             throw failure("disconnected before a message had gone each way");

@@ -16,8 +16,8 @@ COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "r
 # Files of packages whose installation no command shows.
 FILES = ["/usr/include/infiniband/verbs.h", "/etc/libibverbs.d/rxe.driver"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
-# In an ELF file: the kind of the section that has the symbols, and the size of a symbol.
-SYMBOLS, SYMBOL_SIZE = 2, 24
+# In an ELF file: the kinds of the section that has the symbols and of those that are only memory, and the size of a symbol.
+SYMBOLS, ONLY_MEMORY, SYMBOL_SIZE = 2, 8, 24
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /sbin /usr/bin /usr/sbin
@@ -160,6 +160,9 @@ def place_of(symbol, content):
     for at in range(symbols, symbols + size, SYMBOL_SIZE):
         name, section, value = (*struct.unpack_from("<I", content, at), *struct.unpack_from("<HQ", content, at + 6))
         if content[names + name:].split(b"\0", 1)[0].decode() == symbol:
+            # Numbers outside the table are no sections: undefined, absolute, common.
+            if not 0 < section < count or kinds[section] == ONLY_MEMORY:
+                raise SetupError(f"siw's file has no value of its constant {symbol}")
             return places[section][0] + value
     raise SetupError(f"siw has no constant {symbol}")
 

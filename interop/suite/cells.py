@@ -46,10 +46,14 @@ def full(driver="rxe"):
 
 
 def iwarp(network_backend):
-    """Those of iWARP: for the portable back-end, of which TCP is the kernel's as well, one set of sizes, and no impairment,
-    which TCP hides from it."""
-    return [cell for cell in full("siw")
-            if network_backend != "portable" or (cell.net == "clean" and cell.mtu == PATH_MTUS[0])]
+    """Those of iWARP."""
+    return [cell for cell in full("siw") if is_iwarp_on(network_backend, cell)]
+
+
+def is_iwarp_on(network_backend, cell):
+    """Whether a cell of iWARP is run: on the portable back-end, whose TCP is the kernel's, too, only those of one set of
+    sizes and without impairment, which TCP hides from it."""
+    return network_backend != "portable" or (cell.net == "clean" and cell.mtu == PATH_MTUS[0])
 
 
 def quick():

@@ -3,7 +3,7 @@ import ipaddress
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from laboratory import guests, network
 
@@ -50,6 +50,11 @@ class Share:
                      self.iwarp[number::lanes], self.iwarp_wanted[number::lanes],
                      self.native[number::lanes], self.iwarp_native[number::lanes])
 
+    def on(self, network_backend):
+        """Without what is not for a network back-end."""
+        return replace(self, wanted=[name for name in self.wanted if scenarios.is_on(network_backend, name)],
+                       iwarp=[cell for cell in self.iwarp if cells.is_iwarp_on(network_backend, cell)])
+
     def drivers(self):
         """Those of the guests that a lane needs; that of iWARP is the last, and the second, where there is one, changes its
         driver."""
@@ -65,9 +70,9 @@ class Share:
 class Lane:
     """Runs its share inside the laboratory's network and writes the results."""
 
-    def __init__(self, number, network_backend, share, folder):
+    def __init__(self, number, wanted_network, share, folder):
         self._number = number
-        self._network_backend = network_backend
+        self._wanted_network = wanted_network
         self._share = share
         self._folder = folder
         self._own = folder / f"lane{number}"
@@ -80,8 +85,9 @@ class Lane:
         self._own.mkdir(parents=True)
         self._programs = {"atomic_pingpong": self._atomic_pingpong()}
         self._linux = endpoints.LinuxEnd(all_guests[0], self._programs)
-        self._java = endpoints.JavaHere(f"-Drdma4j.network={self._network_backend}")
+        self._java = endpoints.JavaHere(f"-Drdma4j.network={self._wanted_network}")
         self._served_by = self._java.network_backend()
+        self._share = self._share.on(self._served_by)
         self._linux.fill_checksums(self._served_by == "portable")
         self._dissector = wire.Dissector(self._own)
         self._trial = self._trial_with(self._java, self._linux)
@@ -156,7 +162,7 @@ class Lane:
     def _between_guests(self, guest):
         try:
             guest.drive("none")
-            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._network_backend}"),
+            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._wanted_network}"),
                                        self._linux)
         except (OSError, guests.LabError) as failure:
             self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
@@ -210,7 +216,7 @@ class Lane:
     def _write(self):
         told = {"frames": self._dissector.frames,
                 "malformed": sorted({name for name, _ in self._dissector.malformed}),
-                "failure": self._dissector.failure, "network_backend": self._served_by,
+                "failure": self._dissector.failure, "network": self._wanted_network, "network_backend": self._served_by,
                 "commit": commit(),
                 "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
         written(self._folder, self._number).write_text(json.dumps(told, indent=1))
@@ -240,6 +246,16 @@ def written(folder, number):
 def written_by(folder):
     """The lanes that have written there; what an amended run has kept of those before counts as one."""
     return sorted(file.name.removeprefix("lane").removesuffix(".results") for file in folder.glob("lane*.results"))
+
+
+def networks(folder):
+    """What the lanes there were told to reach the network by, and which back-end they then had; None if no lane has
+    come to its end."""
+    for lane in written_by(folder):
+        if written(folder, lane).exists():
+            end = json.loads(written(folder, lane).read_text())
+            return end.get("network", end["network_backend"]), end["network_backend"]
+    return None
 
 
 def named(kind, what):

@@ -119,8 +119,9 @@ def scenario_table(results):
 def iwarp_document(circumstances, chosen, results, scenario_results, units, part):
     """docs/interop-iwarp.md, or that of the portable network back-end."""
     is_impaired = any(cell.net != "clean" for cell in chosen)
+    is_portable = circumstances.network_backend == "portable"
     return "\n".join([
-        "# Interoperability with Linux's siw",
+        "# Interoperability with Linux's siw" + (" on the portable network back-end" if is_portable else ""),
         "",
         "Written by `interop/run`, which runs tools over an iWARP device against the C programs of the same names, Java on",
         "one side and the kernel's `siw` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
@@ -143,6 +144,9 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         "lie around what fits one segment of TCP."
         + (" Both directions of the link are impaired below TCP: packets are lost, or" if is_impaired else ""),
         *(["30 % overtake those before them by 3 ms."] if is_impaired else []),
+        *(["The portable back-end is tried with one link MTU and without impairment: its TCP is the kernel's, too, and so cuts",
+           "into segments and repeats what is lost as it does for the Linux back-end ([interop-iwarp.md](interop-iwarp.md))."]
+          if is_portable else []),
         "",
         *iwarp_sizes(chosen),
         *table(chosen, results, "siw"),

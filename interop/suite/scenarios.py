@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from laboratory import network
+from laboratory import image, network
 from laboratory.capture import Capture
 from laboratory.guests import LabError
 
@@ -55,16 +55,18 @@ class Unexpected(Exception):
 
 @dataclass(frozen=True)
 class FirstUnits:
-    """What the first units of a Java server must be like: on how many connections, and by what they were set up."""
+    """What the first units of a Java server must be like: on how many connections, by what they were set up, and whether
+    each must follow a unit of the client, which its program or its siw sends first. If not, each client must be silent."""
     count: int
     revision: int = 2
     is_promised: bool = False
+    must_follow: bool = False
 
     def verdict(self, found):
         """What is wrong with those that a capture shows, empty if nothing is, and what they were like."""
         heard = [unit for unit in found if unit.has_heard]
         held = [unit.seconds * 1000 for unit in found if not unit.has_heard]
-        early = [ms for ms in held if ms < LEAST_HOLD_MS or self.is_promised]
+        early = [ms for ms in held if ms < LEAST_HOLD_MS]
         others = [unit for unit in found if (unit.revision, unit.is_promised) != (self.revision, self.is_promised)]
         told = [f"{len(found)} connections by MPA revision {self.revision}"]
         if heard:
@@ -73,7 +75,9 @@ class FirstUnits:
             told.append(f"{len(held)} came {min(held):.0f} to {max(held):.0f} ms after the reply")
         fault = (f"Java sent on {len(found)} connections, not {self.count}" if len(found) != self.count
                  else f"{len(others)} connections were set up otherwise" if others
-                 else f"{len(early)} first messages came too early" if early else "")
+                 else f"{len(early)} first messages came too early" if early
+                 else f"{len(held)} first messages followed no unit of the client" if held and self.must_follow
+                 else f"{len(heard)} clients were not silent" if heard and not self.must_follow else "")
         return fault, ", ".join(told)
 
 
@@ -111,7 +115,7 @@ class Scenarios:
                 getattr(self, name)()
         except Unexpected as failure:
             verdict, reason = Verdict.FAILED, str(failure)
-        except (OSError, LabError, subprocess.SubprocessError) as failure:
+        except (OSError, LabError, image.SetupError, subprocess.SubprocessError) as failure:
             verdict, reason = Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}"
         finally:
             for process in self._started:
@@ -302,24 +306,25 @@ class Scenarios:
             self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
 
     def java_sends_as_soon_as_it_has_accepted(self):
-        """A Java server posts a message to each of a thousand Linux clients, which are silent, directly after accept."""
+        """A Java server sends directly after accept to each of a thousand silent Linux clients."""
         self._send_at_once(FirstUnits(SENT_TO_AT_ONCE), self._silent_client())
 
     def java_sends_at_once_to_clients_that_do_too(self):
-        """A Java server posts a message to each of 200 Linux clients, which send at once as well, directly after accept."""
-        self._send_at_once(FirstUnits(FEWER), ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
+        """A Java server sends directly after accept to each of 200 Linux clients, which send at once as well."""
+        self._send_at_once(FirstUnits(FEWER, must_follow=True),
+                           ["rdma_client", "-s", self._java.address["ipv4"], "-p", str(PORT)])
 
     def java_sends_at_once_where_siw_promises_to_be_first(self):
-        """The same to 200 silent clients whose siw asks for peer-to-peer, and so sends a unit of its own first."""
-        self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True))
+        """A Java server sends directly after accept to each of 200 silent Linux clients whose siw sends first (peer-to-peer)."""
+        self._with_siw(PROMISING, FirstUnits(FEWER, is_promised=True, must_follow=True))
 
     def java_sends_at_once_by_mpa_revision_1(self):
-        """The same to 200 silent clients whose siw speaks MPA revision 1."""
+        """A Java server sends directly after accept to each of 200 silent Linux clients whose siw speaks MPA revision 1."""
         self._with_siw(OLDER, FirstUnits(FEWER, revision=1))
 
     def _with_siw(self, constants, first_units):
-        self._linux.guest.drive("siw", constants)
         try:
+            self._linux.guest.drive("siw", constants)
             self._send_at_once(first_units, self._silent_client())
         finally:
             self._linux.guest.drive("siw")
@@ -464,6 +469,7 @@ SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
 IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted", "java_sends_at_once_to_clients_that_do_too",
                "java_sends_at_once_where_siw_promises_to_be_first", "java_sends_at_once_by_mpa_revision_1",
                "java_asks_for_a_crc_in_each_unit"]
+OF_ROCE = [name for name in ALL if name not in IWARP_ALONE]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
@@ -475,9 +481,9 @@ QUICK_IWARP = [IWARP + name for name in ("refused_by_linux", "refused_by_java", 
 QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
 
 
-def all_on(network_backend):
-    return [name for name in ALL if name not in IWARP_ALONE
-            and (network_backend != "portable" or name not in SHARED_ADDRESS)]
+def is_on(network_backend, name):
+    """Whether a scenario of RoCE is run."""
+    return network_backend != "portable" or name not in SHARED_ADDRESS
 
 
 def told(name):
