@@ -14,6 +14,8 @@ RUN = Path("/tmp") / f"rdma-lab-{network.NAMESPACE}"
 SCRIPT = Path(__file__).resolve().parent.parent / "lab"
 BOOT_SECONDS = 240
 DRIVERS = ("rxe", "siw", "none")
+# What the console of a guest has when its kernel has crashed, and goes on without the thread that did.
+CRASH = ("kernel BUG at ", "Oops: ", "BUG: unable to handle", "general protection fault")
 
 
 class LabError(Exception):
@@ -67,6 +69,11 @@ class Guest:
             return self.run(["true"], 5)[0] == 0
         except OSError:
             return False
+
+    def crash(self):
+        """What its kernel has reported of a crash since it booted; None if it has not crashed."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return next((line[line.index(words):] for line in lines for words in CRASH if words in line), None)
 
     def start(self, argv, env=None, ready=None, heard=None):
         """Starts a command. Its output is kept, or passed to `heard`."""
