@@ -254,9 +254,13 @@ class SetUpTableTest extends TimedStage {
         known = side.heard.size();
     }
 
-    private void sendHalf(byte[] frame) throws IOException {
+    /** Sends a part of a frame, which the device has read afterwards: otherwise it could read the rest with it. */
+    private void sendHalf(byte[] frame) throws Exception {
+        long before = readBytes();
         halfSent = KEY;
         peer().getOutputStream().write(frame, 0, halfSent);
+        Wait.until("the device has read a part of a frame",
+                () -> readBytes() == before + halfSent);
     }
 
     /** Sends a frame, or the rest of it. */
@@ -296,7 +300,11 @@ class SetUpTableTest extends TimedStage {
         assertThat(peer().getInputStream().readNBytes(24)).hasSize(24);
     }
 
-    /** Asks a peer whose system has no room for one more connection, and lets it wait. */
+    /**
+     * Asks a peer whose system has no room for one more connection, and lets it wait. Linux ignores requests while the queue
+     * of a listener is full, where other systems may refuse them. The asking system repeats its request a second later, which
+     * is refused if the listener is closed by then.
+     */
     private void askCrowdedPeer() throws Exception {
         side = client;
         peerListener = new ServerSocket(0, 1, ADDRESS);
