@@ -143,9 +143,9 @@ class RecordedDeviceTest {
     /** As each side has recorded it. */
     private static void assertThatItIsOneConnection(List<Segment> segments,
             InetSocketAddress client, InetSocketAddress server) {
-        assertThat(segments).allMatch(segment -> segment.from().equals(client)
-                && segment.to().equals(server)
-                || segment.from().equals(server) && segment.to().equals(client));
+        assertThat(segments).allMatch(
+                segment -> (segment.from().equals(client) && segment.to().equals(server))
+                        || (segment.from().equals(server) && segment.to().equals(client)));
         for (InetSocketAddress side : List.of(client, server)) {
             List<Integer> flags = segments.stream()
                     .filter(segment -> segment.from().equals(side)).map(Segment::flags).toList();

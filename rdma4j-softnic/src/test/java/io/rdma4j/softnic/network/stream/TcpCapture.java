@@ -64,7 +64,7 @@ public final class TcpCapture {
             assertThat(packet.get(6)).isEqualTo(TCP);
         }
         assertThat(sum(packet, addresses, length, TCP + length - tcp)).isEqualTo(0xffff);
-        assertThat(packet.get(tcp + 12)).isEqualTo((byte) (TCP_HEADER / 4 << 4));
+        assertThat(packet.get(tcp + 12)).isEqualTo((byte) ((TCP_HEADER / 4) << 4));
         int addressLength = (tcp - addresses) / 2;
         byte[] bytes = new byte[length - tcp - TCP_HEADER];
         packet.get(tcp + TCP_HEADER, bytes);
