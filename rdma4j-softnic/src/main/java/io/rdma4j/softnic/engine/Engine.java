@@ -169,13 +169,10 @@ public final class Engine {
         return nowNs;
     }
 
-    /**
-     * Requests were posted to a queue pair.
-     *
-     * @param rung its doorbells that were rung
-     */
-    void onDoorbells(EngineQueuePair queuePair, int rung, long newNowNs) {
+    /** Requests were posted to a queue pair. */
+    void onDoorbells(EngineQueuePair queuePair, long newNowNs) {
         nowNs = newNowNs;
+        int rung = queuePair.takeDoorbells();
         if (queuePair.isDetached) {
             return;
         }

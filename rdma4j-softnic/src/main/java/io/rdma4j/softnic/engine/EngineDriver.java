@@ -49,8 +49,6 @@ public final class EngineDriver {
     /** How long owners may only send; the next owner then receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
-    /** The times of traffic, polls and posts, which all threads see, are this exact: writing them costs a fence. */
-    private static final long RESOLUTION_NS = 1_000;
 
     private final Engine engine;
     private final LongSupplier clock;
@@ -237,9 +235,7 @@ public final class EngineDriver {
 
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
-        if (waitingTasks == 0 && owner.tryLock()) {
-            serveAsOwner(queuePair, doorbell);
-        } else if (queuePair.ring(doorbell)) {
+        if (queuePair.ring(doorbell)) {
             EngineQueuePair head;
             do {
                 head = rung.get();
@@ -248,39 +244,6 @@ public final class EngineDriver {
         }
         serveDoorbells();
         wakeIfDueEarlier(lastTrafficNs);
-    }
-
-    /**
-     * Serves all doorbells, and releases the engine.
-     *
-     * @param own the queue pair that the owner itself rings, null for none
-     * @param doorbell which of its doorbells
-     */
-    private void serveAsOwner(@Nullable EngineQueuePair own, int doorbell) {
-        try {
-            long nowNs = clock.getAsLong();
-            noteTime(nowNs);
-            takeDoorbells(nowNs);
-            if (own != null) {
-                engine.onDoorbells(own, doorbell, nowNs);
-            }
-            work(nowNs);
-            if (nowNs - lastPostNs > RESOLUTION_NS) {
-                lastPostNs = nowNs;
-            }
-        } finally {
-            letGo();
-        }
-    }
-
-    /**
-     * Notes traffic for the thread that sleeps. If the time is not written, because an earlier one is recent enough, the
-     * sleeper sees that one: it was read here before this thread looks whether the other sleeps.
-     */
-    private void noteTime(long nowNs) {
-        if (nowNs - lastTrafficNs > RESOLUTION_NS) {
-            lastTrafficNs = nowNs;
-        }
     }
 
     /** A thread polls: runs one round if no other thread does. */
@@ -310,7 +273,7 @@ public final class EngineDriver {
                 dueNs = engine.deadlineNs();
             }
             // A background thread that is about to sleep by an older state sees this.
-            noteTime(nowNs);
+            lastTrafficNs = nowNs;
         } finally {
             letGo();
         }
@@ -325,11 +288,8 @@ public final class EngineDriver {
     }
 
     private void notePoll(long nowNs) {
-        long pollerId = Thread.currentThread().threadId();
-        if (nowNs - lastPollNs > RESOLUTION_NS || pollerId != lastPollerId) {
-            lastPollerId = pollerId;
-            lastPollNs = nowNs;
-        }
+        lastPollerId = Thread.currentThread().threadId();
+        lastPollNs = nowNs;
     }
 
     /**
@@ -408,20 +368,25 @@ public final class EngineDriver {
             if (waitingTasks > 0 || !owner.tryLock()) {
                 return;
             }
-            serveAsOwner(null, 0);
+            try {
+                long nowNs = clock.getAsLong();
+                lastTrafficNs = nowNs;
+                takeDoorbells(nowNs);
+                work(nowNs);
+                lastPostNs = nowNs;
+            } finally {
+                letGo();
+            }
         }
     }
 
     private boolean takeDoorbells(long nowNs) {
-        if (rung.get() == null) {
-            return false;
-        }
         EngineQueuePair first = rung.getAndSet(null);
         EngineQueuePair queuePair = first;
         while (queuePair != null) {
             EngineQueuePair next = queuePair.nextRung;
             queuePair.nextRung = null;
-            engine.onDoorbells(queuePair, queuePair.takeDoorbells(), nowNs);
+            engine.onDoorbells(queuePair, nowNs);
             queuePair = next;
         }
         return first != null;
