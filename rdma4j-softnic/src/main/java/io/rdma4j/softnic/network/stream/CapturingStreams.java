@@ -15,14 +15,13 @@ import java.nio.file.Path;
  * segments are not known here: each write or read is recorded as one or more, none is repeated, and each has the sequence number of
  * its first byte, so that a reader can reassemble the stream.
  */
-public final class CapturingStreams implements StreamNetwork {
+public final class CapturingStreams extends ForwardingStreams {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    private final StreamNetwork network;
     private final PcapWriter writer;
 
     private CapturingStreams(StreamNetwork network, PcapWriter writer) {
-        this.network = network;
+        super(network);
         this.writer = writer;
     }
 
@@ -58,24 +57,9 @@ public final class CapturingStreams implements StreamNetwork {
     }
 
     @Override
-    public boolean poll() {
-        return network.poll();
-    }
-
-    @Override
-    public boolean pollBriefly() {
-        return network.pollBriefly();
-    }
-
-    @Override
     public void await(long timeoutNs) {
         writer.flushIfOld();
         network.await(timeoutNs);
-    }
-
-    @Override
-    public void wake() {
-        network.wake();
     }
 
     @Override

@@ -21,14 +21,13 @@ import java.util.Set;
  * <p>No call waits. Delayed bytes are kept until {@link #poll} finds them due. A stream keeps at most a mebibyte
  * and accepts no more then, as if its peer did not read.
  */
-public final class ImpairedStreams implements StreamNetwork {
+public final class ImpairedStreams extends ForwardingStreams {
     /** How long a stalled stream pauses: longer than any immediate response takes, shorter than any time limit. */
     static final long STALL_NS = 500_000_000;
 
     private static final int MOST_KEPT = 1 << 20;
     private static final int UNREAD_BYTES = 1 << 16;
 
-    private final StreamNetwork network;
     private final Impairment impairment;
     private final Random random;
     private final Random bits;
@@ -46,7 +45,7 @@ public final class ImpairedStreams implements StreamNetwork {
      *        stream cannot lose, repeat or reorder bytes
      */
     public ImpairedStreams(StreamNetwork network, Impairment impairment) {
-        this.network = network;
+        super(network);
         this.impairment = impairment;
         random = new Random(impairment.seed());
         bits = new Random(~impairment.seed());
@@ -106,11 +105,6 @@ public final class ImpairedStreams implements StreamNetwork {
         long due = nextDueNs;
         network.await(due == Long.MAX_VALUE ? timeoutNs
                 : Math.max(0, Math.min(timeoutNs, due - System.nanoTime())));
-    }
-
-    @Override
-    public void wake() {
-        network.wake();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.stream.ForwardingStreams;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.softnic.network.stream.StreamListener;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
@@ -20,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A network of streams whose sockets have small buffers, whatever kind it is: its sockets are those of this process with the
  * address and port of a stream. For Linux.
  */
-public final class NarrowStreams implements StreamNetwork {
+public final class NarrowStreams extends ForwardingStreams {
     private static final int SEND_BUFFER = 4 << 10;
     /**
      * About a segment of the loopback interface: with less Linux sends only by a timer of 0.2 s, as it waits for the window that
@@ -29,11 +30,10 @@ public final class NarrowStreams implements StreamNetwork {
     private static final int RECEIVE_BUFFER = 64 << 10;
     private static final Path OPEN_FILES = Path.of("/proc/self/fd");
 
-    private final StreamNetwork network;
     private final TcpCalls calls = new TcpCalls(Arena.ofAuto());
 
     public NarrowStreams(StreamNetwork network) {
-        this.network = network;
+        super(network);
     }
 
     private void narrow(InetSocketAddress local) {
@@ -81,30 +81,5 @@ public final class NarrowStreams implements StreamNetwork {
         Stream stream = network.connect(source, destination);
         narrow(stream.local());
         return stream;
-    }
-
-    @Override
-    public boolean poll() {
-        return network.poll();
-    }
-
-    @Override
-    public boolean pollBriefly() {
-        return network.pollBriefly();
-    }
-
-    @Override
-    public void await(long timeoutNs) {
-        network.await(timeoutNs);
-    }
-
-    @Override
-    public void wake() {
-        network.wake();
-    }
-
-    @Override
-    public void close() {
-        network.close();
     }
 }

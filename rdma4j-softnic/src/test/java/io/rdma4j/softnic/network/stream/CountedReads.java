@@ -8,12 +8,11 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A network that knows how much was read from the streams of another one, which their peers cannot see. */
-public final class CountedReads implements StreamNetwork {
-    private final StreamNetwork network;
+public final class CountedReads extends ForwardingStreams {
     private final AtomicLong bytes = new AtomicLong();
 
     public CountedReads(StreamNetwork network) {
-        this.network = network;
+        super(network);
     }
 
     /** {@return how many bytes were read, from all streams together} For any thread. */
@@ -44,30 +43,5 @@ public final class CountedReads implements StreamNetwork {
     public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
             throws RdmaException {
         return new Counted(network.connect(source, destination));
-    }
-
-    @Override
-    public boolean poll() {
-        return network.poll();
-    }
-
-    @Override
-    public boolean pollBriefly() {
-        return network.pollBriefly();
-    }
-
-    @Override
-    public void await(long timeoutNs) {
-        network.await(timeoutNs);
-    }
-
-    @Override
-    public void wake() {
-        network.wake();
-    }
-
-    @Override
-    public void close() {
-        network.close();
     }
 }
