@@ -64,7 +64,8 @@ public final class IbConnectionManager {
     private final List<CmService> services = new ArrayList<>();
     private final Queue<Outgoing> outgoing = new ArrayDeque<>();
     private final DatagramServices datagrams = new DatagramServices(this);
-    private int nextIdentifier;
+    private IntSupplier identifiers;
+    private int lastIdentifier;
     private int identifierPrefix;
     private int trafficClass;
     private @Nullable Asker asker;
@@ -98,7 +99,8 @@ public final class IbConnectionManager {
         this.settings = settings;
         this.random = random;
         this.largestMtu = largestMtu;
-        nextIdentifier = random.getAsInt();
+        lastIdentifier = random.getAsInt();
+        identifiers = () -> ++lastIdentifier;
     }
 
     // ---------------------------------------------------------------- what applications do
@@ -133,13 +135,14 @@ public final class IbConnectionManager {
     }
 
     /**
-     * Sets the first 8 bits of this side's identifiers, by which the network distinguishes the processes that share an
-     * address. Must be called before the first connection.
+     * Sets where this side's identifiers come from. Must be called before the first connection.
      *
-     * @param prefix these bits, 0 for any
+     * @param prefix their first 8 bits, by which the network distinguishes the processes that share an address; 0 for any
+     * @param next the other bits, never again what a peer may remember; higher ones are ignored if there is a prefix
      */
-    public void identifierPrefix(int prefix) {
+    public void identifiers(int prefix, IntSupplier next) {
         identifierPrefix = prefix;
+        identifiers = next;
     }
 
     /** Requests a connection. */
@@ -451,10 +454,9 @@ public final class IbConnectionManager {
     int newIdentifier() {
         int identifier;
         do {
-            nextIdentifier++;
-            identifier = identifierPrefix == 0 ? nextIdentifier
-                    : (identifierPrefix << IDENTIFIER_BITS)
-                            | (nextIdentifier & IDENTIFIER_MASK);
+            int next = identifiers.getAsInt();
+            identifier = identifierPrefix == 0 ? next
+                    : (identifierPrefix << IDENTIFIER_BITS) | (next & IDENTIFIER_MASK);
         } while (identifier == 0 || byLocalId.containsKey(identifier)
                 || datagrams.uses(identifier));
         return identifier;

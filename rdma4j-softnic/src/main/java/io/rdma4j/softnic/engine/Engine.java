@@ -37,7 +37,9 @@ public final class Engine {
     private @Nullable InterruptStatus ownerStatus;
 
     /**
-     * @param random numbers that others cannot guess, for queue pair numbers
+     * With all queue pair numbers.
+     *
+     * @param random numbers that others cannot guess
      * @param link the transport of its queue pairs; the constructor does not use it
      */
     public Engine(IntSupplier random, Link link) {
@@ -45,15 +47,11 @@ public final class Engine {
     }
 
     /**
-     * As above, with numbers that begin with 8 bits.
+     * As above, with other queue pair numbers.
      *
-     * @param prefix these bits
+     * @param numbers where they come from; several engines may share them
      */
-    public Engine(IntSupplier random, int prefix, Link link) {
-        this(random, QueuePairNumbers.behind(prefix, random), link);
-    }
-
-    private Engine(IntSupplier random, QueuePairNumbers numbers, Link link) {
+    public Engine(IntSupplier random, QueuePairNumbers numbers, Link link) {
         queuePairs = new IdTable<>(random);
         this.numbers = numbers;
         this.link = link;

@@ -13,9 +13,9 @@ import java.util.function.IntSupplier;
  * Random numbers repeat too soon: among the 2,000 that a device with 1,000 connections a second lets rest, one new
  * connection in 8,000 would meet its number.
  *
- * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys.
+ * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys. Thread safe.
  */
-final class QueuePairNumbers {
+public final class QueuePairNumbers {
     private static final int BITS = 24;
     private static final int BITS_BEHIND_PREFIX = 16;
     private static final int ROUNDS = 4;
@@ -44,26 +44,26 @@ final class QueuePairNumbers {
      *
      * @param random numbers that others cannot guess
      */
-    static QueuePairNumbers all(IntSupplier random) {
+    public static QueuePairNumbers all(IntSupplier random) {
         QueuePairNumbers numbers = new QueuePairNumbers(random, BITS);
         numbers.prefixes.add(0);
         return numbers;
     }
 
     /** {@return the numbers that begin with 8 bits, and with others that are added later} */
-    static QueuePairNumbers behind(int prefix, IntSupplier random) {
+    public static QueuePairNumbers behind(int prefix, IntSupplier random) {
         QueuePairNumbers numbers = new QueuePairNumbers(random, BITS_BEHIND_PREFIX);
         numbers.add(prefix);
         return numbers;
     }
 
     /** Adds the numbers of another prefix. */
-    void add(int prefix) {
+    synchronized void add(int prefix) {
         prefixes.add(prefix << BITS_BEHIND_PREFIX);
     }
 
     /** {@return how many numbers there are, including reserved ones} */
-    int count() {
+    synchronized int count() {
         return prefixes.size() << (2 * halfBits);
     }
 
@@ -73,7 +73,7 @@ final class QueuePairNumbers {
     }
 
     /** {@return the next number, of 24 bits} */
-    int next() {
+    synchronized int next() {
         int prefix = prefixes.get((counter >>> (2 * halfBits)) % prefixes.size());
         int left = counter >>> halfBits & halfMask;
         int right = counter & halfMask;

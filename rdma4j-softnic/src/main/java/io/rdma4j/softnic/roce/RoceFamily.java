@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** RoCE devices, named {@code roce_} and the network interface's name. */
 public final class RoceFamily implements DeviceFamily {
@@ -31,6 +32,9 @@ public final class RoceFamily implements DeviceFamily {
 
     private static final int MAX_TIMEOUT = 31;
     private static final int MAX_RETRIES = 15;
+
+    /** By the prefix of the process; a back-end without prefixes has its own. */
+    private final Map<Integer, ProcessNumbers> numbers = new ConcurrentHashMap<>();
 
     private RoceFamily() {}
 
@@ -73,7 +77,9 @@ public final class RoceFamily implements DeviceFamily {
         boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
                 details(choice, loopback), host -> {
-                    RoceTransport transport = new RoceTransport(network, settings, host);
+                    RoceTransport transport = new RoceTransport(network, settings, host,
+                            numbers.computeIfAbsent(network.sharing().prefix(),
+                                    _ -> new ProcessNumbers(network.sharing(), host.random())));
                     transport.skipNetwork(skipsNetwork);
                     return transport;
                 });

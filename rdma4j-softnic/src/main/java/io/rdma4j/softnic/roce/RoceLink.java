@@ -48,22 +48,21 @@ final class RoceLink implements Link {
     private boolean skipsNetwork;
 
     /**
-     * @param random numbers that others cannot guess, for the engine's queue pairs
+     * @param random numbers that others cannot guess
+     * @param numbers the queue pair numbers and communication identifiers
      * @param paths how packets travel by an address vector
      */
     RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
-            MulticastGroups groups, IntSupplier random,
+            MulticastGroups groups, IntSupplier random, ProcessNumbers numbers,
             Function<AddressHandleAttributes, Path> paths) {
         sharing = network.sharing();
-        engine = sharing.isShared()
-                ? new Engine(random, sharing.prefix(), this)
-                : new Engine(random, this);
+        engine = new Engine(random, numbers.queuePairs(), this);
         this.network = network;
         this.paths = paths;
         memory = network.sharedMemory();
         Arena arena = Arena.ofAuto();
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
-        connectionManager.identifierPrefix(sharing.prefix());
+        connectionManager.identifiers(sharing.prefix(), numbers::nextIdentifier);
         management = new ManagementPort(connectionManager, sharing, arena);
         heldUp = new HeldUpQueuePairs(engine);
         dispatcher = new PacketDispatcher(engine, network, groups, management, arena);

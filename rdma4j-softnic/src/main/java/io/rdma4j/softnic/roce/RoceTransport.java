@@ -55,21 +55,26 @@ public final class RoceTransport implements Transport {
     private final RoceLink link;
     private volatile boolean isShortOfNumbers;
 
-    /** @param host the device under construction, which has no driver yet */
-    public RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host) {
+    /**
+     * @param host the device under construction, which has no driver yet
+     * @param numbers for queue pairs and connections
+     */
+    RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host,
+            ProcessNumbers numbers) {
         this.network = network;
         this.host = host;
         connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
         connections = new IbConnections(new Services());
         datagrams = new RoceDatagrams(host);
-        link = new RoceLink(network, connectionManager, groups, host.random(),
+        link = new RoceLink(network, connectionManager, groups, host.random(), numbers,
                 datagrams::route);
     }
 
-    /** {@return a factory of a transport on a network} */
+    /** {@return a factory of a transport on a network, with numbers of its own} */
     public static Function<TransportHost, Transport> on(DatagramNetwork network,
             CmSettings settings) {
-        return host -> new RoceTransport(network, settings, host);
+        return host -> new RoceTransport(network, settings, host,
+                new ProcessNumbers(network.sharing(), host.random()));
     }
 
     /** The services of the device for connections. */

@@ -60,7 +60,7 @@ class AstrayTest {
         public PortSharing sharing() {
             return sharing;
         }
-    }, manager, new MulticastGroups(), () -> 100,
+    }, manager, new MulticastGroups(), () -> 100, new ProcessNumbers(sharing, () -> 100),
             to -> Path.NONE);
 
     /** The numbers of one prefix are this process's. */

@@ -26,7 +26,8 @@ class LookTest {
 
     private static RoceLink link(FixedPorts network) {
         return new RoceLink(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1),
-                new MulticastGroups(), () -> 100, to -> Path.NONE);
+                new MulticastGroups(), () -> 100,
+                new ProcessNumbers(network.sharing(), () -> 100), to -> Path.NONE);
     }
 
     /** Counts how often it is asked, and tells that it has handed up what it was given to have. */

@@ -1,0 +1,37 @@
+package io.rdma4j.softnic.roce;
+
+import io.rdma4j.softnic.engine.QueuePairNumbers;
+import io.rdma4j.softnic.network.PortSharing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+
+/**
+ * The queue pair numbers and communication identifiers of a process: none comes again before all were used, also if
+ * devices are closed and opened in between. A peer remembers both for a second after a connection has ended, and takes
+ * a new connection with one of them for a stale one. Source: IBTA 12.9.8. Thread safe.
+ */
+final class ProcessNumbers {
+    private final QueuePairNumbers queuePairs;
+    private final AtomicInteger identifiers;
+
+    /**
+     * @param sharing which numbers are this process's
+     * @param random numbers that others cannot guess
+     */
+    ProcessNumbers(PortSharing sharing, IntSupplier random) {
+        queuePairs = sharing.isShared()
+                ? QueuePairNumbers.behind(sharing.prefix(), random)
+                : QueuePairNumbers.all(random);
+        identifiers = new AtomicInteger(random.getAsInt());
+    }
+
+    QueuePairNumbers queuePairs() {
+        return queuePairs;
+    }
+
+    /** {@return the next communication identifier, without the prefix of the process} */
+    int nextIdentifier() {
+        return identifiers.incrementAndGet();
+    }
+}
