@@ -554,10 +554,12 @@ class ArchitectureTest {
     @Test
     void sharedPartsOfTheToolsKnowNoTool() {
         classes().that().resideInAnyPackage("io.rdma4j.tools.tcp..", "io.rdma4j.tools.endpoint..",
-                "io.rdma4j.tools.options..", "io.rdma4j.tools.output..").should()
+                "io.rdma4j.tools.options..", "io.rdma4j.tools.output..", "io.rdma4j.tools.timing..")
+                .should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.tools.tcp..",
                         "io.rdma4j.tools.endpoint..", "io.rdma4j.tools.options..",
-                        "io.rdma4j.tools.output..", "io.rdma4j.verbs..", "io.rdma4j.cm..",
+                        "io.rdma4j.tools.output..", "io.rdma4j.tools.timing..",
+                        "io.rdma4j.verbs..", "io.rdma4j.cm..",
                         "picocli..", "org.HdrHistogram..", "org.jspecify.."))
                 .check(ALL);
         noClasses().that().resideInAPackage("io.rdma4j.tools.*..").should()

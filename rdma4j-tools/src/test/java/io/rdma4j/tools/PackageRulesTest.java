@@ -138,7 +138,8 @@ class PackageRulesTest {
             Map.entry("tools.pingpong", List.of("toolsUseTheApiAlone")),
             Map.entry("tools.rping", List.of("toolsUseTheApiAlone")),
             Map.entry("tools.stat", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.tcp", List.of("sharedPartsOfTheToolsKnowWhatTheySay")));
+            Map.entry("tools.tcp", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
+            Map.entry("tools.timing", List.of("sharedPartsOfTheToolsKnowWhatTheySay")));
 
     /** What owns a resource of a device. */
     private static final DescribedPredicate<JavaClass> OBJECTS_OF_THE_VERBS = resideInAPackage(
@@ -388,7 +389,8 @@ class PackageRulesTest {
 
     @Test
     void sharedPartsOfTheToolsKnowWhatTheySay() {
-        knows("io.rdma4j.tools.tcp", "");
+        knows("io.rdma4j.tools.tcp", "io.rdma4j.tools.timing");
+        knows("io.rdma4j.tools.timing", "");
         knows("io.rdma4j.tools.output", "");
         knows("io.rdma4j.tools.options", "picocli..");
         knows("io.rdma4j.tools.endpoint", "");

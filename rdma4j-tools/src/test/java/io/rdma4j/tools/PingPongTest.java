@@ -39,6 +39,12 @@ class PingPongTest {
 
     private static Running start(Start how, String tool, String options, String... more)
             throws IOException {
+        return startAsUsersDo(how, tool, "--no-perform_warm_up"
+                + (options.isEmpty() ? "" : " " + options), more);
+    }
+
+    private static Running startAsUsersDo(Start how, String tool, String options, String... more)
+            throws IOException {
         List<String> arguments = new ArrayList<>(List.of(tool, "-d", "roce_lo"));
         if (!options.isEmpty()) {
             arguments.addAll(Arrays.asList(options.split(" ", -1)));
@@ -95,6 +101,56 @@ class PingPongTest {
         play(tool, "-e -c -n 50");
     }
 
+    /** A Java side marks its addresses; the other warms up with it, or does not. */
+    @ParameterizedTest
+    @CsvSource({"ibv_uc_pingpong, -n 20 -e -c", "ibv_srq_pingpong, -n 20 -q 3 -c"})
+    void sidesThatBothWantItWarmUpFirst(String tool, String options) throws Exception {
+        try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
+                    "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(client.text()).contains("  warm-up:        ON\n", "20 iters in ");
+                assertThat(server.text()).contains("  warm-up:        ON\n", "20 iters in ");
+            }
+        }
+    }
+
+    @Test
+    void sideThatWarmsUpDoesNotMakeThePeerDoIt() throws Exception {
+        try (Running server = startAsUsersDo(Command::start, "ibv_rc_pingpong", "-n 20 -p 0")) {
+            String port = port(server);
+            try (Running client = start("ibv_rc_pingpong", "-n 20", "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(client.text()).contains("  warm-up:        OFF\n", "20 iters in ");
+                assertThat(server.text()).contains("  warm-up:        OFF\n", "20 iters in ");
+            }
+        }
+    }
+
+    /** What is lost of the warm-up is no failure, and the warm-up ends. The one message that counts may be lost, too. */
+    @Test
+    void warmUpSurvivesLosses() throws Exception {
+        Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=2%"),
+                arguments.toArray(String[]::new));
+        String options = "-n 1 --patience 2";
+        try (Running server = startAsUsersDo(lossy, "ibv_ud_pingpong", options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(lossy, "ibv_ud_pingpong", options, "-p", port,
+                    "127.0.0.1")) {
+                client.awaitEnd();
+                server.awaitEnd();
+                for (Running side : List.of(client, server)) {
+                    assertThat(side.text()).contains("  warm-up:        ON\n").containsAnyOf(
+                            "1 iters in ",
+                            "nothing came from the peer for 2 s, after 0 of 1 messages");
+                }
+            }
+        }
+    }
+
     @Test
     void twoProcessesPlay() throws Exception {
         play(Program::new, "ibv_rc_pingpong", "-e -c -n 50");
@@ -137,9 +193,11 @@ class PingPongTest {
 
     @Test
     void atomicsReturnAndLeaveWhatTheyShould() throws Exception {
-        try (Running server = start("atomic_pingpong", "-n 50 -p 0")) {
+        String tool = "atomic_pingpong";
+        try (Running server = startAsUsersDo(Command::start, tool, "-n 50 -p 0")) {
             String port = port(server);
-            try (Running client = start("atomic_pingpong", "-n 70", "-p", port, "127.0.0.1")) {
+            try (Running client = startAsUsersDo(Command::start, tool, "-n 70", "-p", port,
+                    "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("210 atomics in ", "every result as expected",
                         "memory is as the peer's 150 atomics should leave it");
@@ -168,7 +226,8 @@ class PingPongTest {
     }
 
     private static String patient(String command) {
-        return command.contains("--patience") ? command : command + " --patience 1";
+        return command + " --no-perform_warm_up"
+                + (command.contains("--patience") ? "" : " --patience 1");
     }
 
     /** Those that wait for the end of their patience sleep meanwhile. */
@@ -193,6 +252,22 @@ class PingPongTest {
                 "Failed status transport retry counter exceeded (12) for wr_id 2");
         assertBothFail("ibv_srq_pingpong", "ibv_rc_pingpong", "Couldn't read remote address",
                 "Couldn't read remote address");
+    }
+
+    /** As without a warm-up. */
+    @Test
+    void sizesThatDifferAreToldAfterAWarmUp() throws Exception {
+        try (Running server = startAsUsersDo(Command::start, "ibv_rc_pingpong",
+                "-s 100 --patience 1 -p 0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Command::start, "ibv_rc_pingpong",
+                    "-s 200 --patience 1", "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isOne();
+                assertThat(server.awaitEnd()).as(server.text()).isOne();
+                assertThat(server.lastLine())
+                        .contains("Failed status local length error (1) for wr_id 1");
+            }
+        }
     }
 
     @Test
@@ -352,7 +427,7 @@ class PingPongTest {
 
     @Test
     void deviceIsWatchedUntilTheToolIsStopped() throws Exception {
-        try (Running watch = start("ibv_asyncwatch", "")) {
+        try (Running watch = startAsUsersDo(Command::start, "ibv_asyncwatch", "")) {
             assertThat(watch.lineWith("async event FD")).startsWith("roce_lo: ");
         }
         assertFails(1, "ibv_asyncwatch -d mlx5_0", "mlx5_0", "roce_lo");

@@ -129,9 +129,11 @@ class RdmaCmToolsTest {
     void cmtimeTakesTheTimeOfEachStepFromOneClientAfterTheOther() throws Exception {
         try (Running server = start("cmtime -b " + ADDRESS)) {
             server.lineWith("listening");
-            for (int connections : new int[]{1, 64}) {
-                try (Running client = start("cmtime -s " + ADDRESS + " -c " + connections)) {
+            for (String options : List.of("-c 1", "--no-perform_warm_up -c 64")) {
+                try (Running client = start("cmtime -s " + ADDRESS + " " + options)) {
                     assertThat(client.awaitEnd()).as(client.text()).isZero();
+                    assertThat(client.text().contains("warming up\ncreating id\n"))
+                            .isEqualTo("-c 1".equals(options));
                     assertThat(client.text())
                             .contains("step              total ms     max ms     min us  us / conn")
                             .containsPattern("connect      :( +\\d+\\.\\d\\d){4}\n")
@@ -342,7 +344,8 @@ class RdmaCmToolsTest {
     void cmtimeGivesUpWhenNobodyAnswers() throws Exception {
         try (DatagramSocket silent = new DatagramSocket(
                 new InetSocketAddress(Loopback.OTHER, ROCE_PORT));
-                Running client = start("cmtime -c 2 --patience 1 -s " + Loopback.OTHER)) {
+                Running client = start(
+                        "cmtime --no-perform_warm_up -c 2 --patience 1 -s " + Loopback.OTHER)) {
             assertThat(silent.isBound()).isTrue();
             client.assertFails(1, "cmtime: nothing came from the server for 1 s; 2 of 2"
                     + " connections wait for connect");
@@ -351,7 +354,8 @@ class RdmaCmToolsTest {
 
     @Test
     void cmtimeEndsWhereNobodyIs() throws Exception {
-        try (Running client = start("cmtime -c 2 --patience 30 -s " + Loopback.OTHER)) {
+        try (Running client = start(
+                "cmtime --no-perform_warm_up -c 2 --patience 30 -s " + Loopback.OTHER)) {
             client.assertFails(1, "cmtime: event: RDMA_CM_EVENT_UNREACHABLE, error: -110");
         }
     }

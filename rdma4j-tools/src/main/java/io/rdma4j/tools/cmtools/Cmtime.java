@@ -4,6 +4,7 @@ import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -70,6 +71,9 @@ public final class Cmtime implements Callable<Integer> {
     private @Nullable String localInterface;
 
     @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
+
+    @Mixin
     private Patience patience = new Patience();
 
     @Option(names = {"-C", "-P"}, paramLabel = "X", hidden = true)
@@ -107,10 +111,18 @@ public final class Cmtime implements Callable<Integer> {
         } else if (server == null) {
             new CmtimeServer(out, spec.commandLine().getErr()).serve(toBind(port));
         } else {
-            new CmtimeClient(out, count, tries, Duration.ofMillis(timeoutMs), patience.duration())
-                    .run(toConnect());
+            connect(new CmtimeClient(out, count, tries, Duration.ofMillis(timeoutMs),
+                    patience.duration()));
         }
         return 0;
+    }
+
+    private void connect(CmtimeClient client) throws IOException {
+        AddressInfo info = toConnect();
+        if (warmUp.isWanted()) {
+            client.warmUp(info);
+        }
+        client.run(info);
     }
 
     private static AddressInfo.Hints hints() {

@@ -7,10 +7,12 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
@@ -22,6 +24,9 @@ final class CmtimeClient {
     private interface Doing {
         void take(int connection) throws RdmaException;
     }
+
+    /** The most connections of a round of the warm-up. */
+    private static final int MOST_TO_WARM_UP = 25;
 
     private final PrintWriter out;
     private final int retries;
@@ -40,6 +45,15 @@ final class CmtimeClient {
         times = new StepTimes(connections);
         ids = new CmId[connections];
         retriesLeft = new int[connections];
+    }
+
+    /** Connects to the server in rounds that are not measured; the server serves whoever comes. */
+    void warmUp(AddressInfo info) throws IOException {
+        print("warming up");
+        PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
+        int connections = Math.min(ids.length, MOST_TO_WARM_UP);
+        WarmUpRounds.play(_ -> new CmtimeClient(nowhere, connections, retries, timeout, patience)
+                .run(info), WarmUpRounds.Agreement.ALONE);
     }
 
     void run(AddressInfo info) throws IOException {

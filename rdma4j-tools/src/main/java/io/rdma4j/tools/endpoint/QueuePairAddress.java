@@ -13,4 +13,9 @@ import io.rdma4j.verbs.Gid;
 public record QueuePairAddress(int lid, int number, int psn, Gid gid) {
     /** What stands for a queue pair that is not there. */
     public static final QueuePairAddress NONE = new QueuePairAddress(0, 0, 0, Gid.ZERO);
+
+    /** {@return the same with another first PSN} */
+    public QueuePairAddress withPsn(int other) {
+        return new QueuePairAddress(lid, number, other, gid);
+    }
 }

@@ -1,9 +1,11 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.Looks;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -11,21 +13,20 @@ import java.time.Duration;
 /** Takes completions, by polling or by sleeping until they are announced; waits no longer than patience lasts. */
 final class CompletionReader {
     private static final int BATCH = 16;
-    /** Spinning is fastest; but two that spin on one processor would starve each other. */
-    private static final int SPINS = 100;
     private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 64;
 
     private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
     private final TestSide side;
     private final Plan plan;
     private final Duration patience;
+    private final @Nullable Losses losses;
     private final TimeWindow window;
 
-    CompletionReader(TestSide side, Plan plan, Duration patience, TimeWindow window)
-            throws RdmaException {
-        this.side = side;
-        this.plan = plan;
-        this.patience = patience;
+    CompletionReader(Session session, TimeWindow window) throws RdmaException {
+        side = session.side();
+        plan = session.plan();
+        patience = session.patience();
+        losses = session.losses();
         this.window = window;
         if (side.channel() != null) {
             side.completions().requestNotification(false);
@@ -60,7 +61,8 @@ final class CompletionReader {
         while (true) {
             CompletionQueue announced = channel.pollEvent(patience);
             if (announced == null) {
-                throw nothingComes();
+                onSilence();
+                return 0;
             }
             announced.acknowledgeEvents(1);
             announced.requestNotification(false);
@@ -90,19 +92,23 @@ final class CompletionReader {
      * @param looks how often was looked in vain
      * @param startNs since when
      */
-    @SuppressWarnings("ThreadPriorityCheck")
     void pause(int looks, long startNs) throws IOException {
-        if (looks < SPINS) {
-            Thread.onSpinWait();
-        } else {
-            Thread.yield();
-        }
+        Looks.pause(looks);
         if (looks % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
             window.tick();
             if (System.nanoTime() - startNs > patience.toNanos()) {
-                throw nothingComes();
+                onSilence();
             }
         }
+    }
+
+    private void onSilence() throws IOException {
+        Losses allowed = losses;
+        if (allowed == null) {
+            throw nothingComes();
+        }
+        allowed.note();
+        window.giveUp();
     }
 
     private IOException nothingComes() {

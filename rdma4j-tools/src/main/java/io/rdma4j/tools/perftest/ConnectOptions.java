@@ -4,6 +4,7 @@ import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.SideOptions;
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.GidEntry;
@@ -50,11 +51,8 @@ final class ConnectOptions {
             description = "That file (default: ${DEFAULT-VALUE}).")
     private Path jsonFile = Path.of("perftest_out.json");
 
-    @Option(names = "--perform_warm_up", negatable = true, defaultValue = "true",
-            fallbackValue = "true",
-            description = "Let a second of the same messages go before those that count, unless the"
-                    + " peer takes no part in it (default: yes).")
-    private boolean isWarmUpWanted = true;
+    @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
 
     @Mixin
     private Patience patience = new Patience();
@@ -106,7 +104,7 @@ final class ConnectOptions {
 
     /** {@return whether messages go before those that count} */
     boolean isWarmUpWanted() {
-        return isWarmUpWanted;
+        return warmUp.isWanted();
     }
 
     int port() {

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.Looks;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.CompletionQueue;
@@ -75,14 +76,13 @@ final class DatagramGreeting implements AutoCloseable {
         return new DatagramDestination(handle, completion.immediate(), qkey);
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // The peer may need this processor.
     private void await() throws IOException {
         long endNs = System.nanoTime() + patience.toNanos();
-        while (!completions.poll(completion)) {
+        for (int polls = 1; !completions.poll(completion); polls++) {
             if (System.nanoTime() - endNs > 0) {
                 throw Exchange.silence(patience.toSeconds());
             }
-            Thread.yield();
+            Looks.pause(polls);
         }
         if (!completion.isSuccess()) {
             throw new IOException("the greeting of a datagram queue pair failed: "

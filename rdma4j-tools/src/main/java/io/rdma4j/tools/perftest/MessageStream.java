@@ -73,7 +73,7 @@ final class MessageStream {
     }
 
     private boolean isMore() {
-        if (window.isTimed()) {
+        if (window.isTimed() || window.isOver()) {
             return !window.isOver();
         }
         return (sender != null && !sender.isDone())

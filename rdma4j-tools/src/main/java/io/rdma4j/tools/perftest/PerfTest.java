@@ -139,7 +139,8 @@ final class PerfTest {
             channel.watch(side::arrived);
             report.printTest(side, warmUp);
             connect(side, channel);
-            Session session = new Session(fitting, side, channel, report, options.patience());
+            Session session = new Session(fitting, side, channel, report, options.patience(),
+                    null);
             warmUp(warmUp, session, port);
             report.printColumns();
             TestFlow flow = TestFlow.of(fitting);
@@ -149,20 +150,13 @@ final class PerfTest {
         }
     }
 
-    /** Where a message that is lost stays lost, queue pairs of their own are taken, over which none is. */
+    /** Where messages may be lost, queue pairs of their own are taken. */
     private static void warmUp(WarmUp warmUp, Session session, LocalPort port)
             throws IOException {
         if (warmUp == WarmUp.OFF || session.plan().type() == QueuePairType.RC) {
             warmUp.run(session);
-            return;
-        }
-        Plan reliable = session.plan().overReliable();
-        SideChannel channel = session.channel();
-        try (TestSide side = new TestSide(port, null, reliable, session.side().mtu(),
-                channel.cycleBytes())) {
-            side.connect(exchange(side, channel));
-            channel.exchange(side.first());
-            warmUp.run(session.between(side).quiet(reliable));
+        } else {
+            LossyWarmUp.run(session, port);
         }
     }
 
@@ -216,7 +210,7 @@ final class PerfTest {
         }
     }
 
-    private static List<Endpoint> exchange(TestSide side, SideChannel channel) throws IOException {
+    static List<Endpoint> exchange(TestSide side, SideChannel channel) throws IOException {
         List<Endpoint> remote = new ArrayList<>();
         for (Endpoint own : side.endpoints()) {
             remote.add(channel.exchange(own));

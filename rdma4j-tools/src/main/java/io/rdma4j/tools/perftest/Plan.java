@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.QueuePairType;
 
 import java.util.List;
@@ -78,11 +79,11 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
                 inlineBytes, outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
     }
 
-    /** {@return the same over reliable connections} */
-    Plan overReliable() {
-        return new Plan(verb, atomic, isLatency, isClient, QueuePairType.RC, sizes, isSizeChosen,
+    /** {@return the same with as many receives as a round needs} */
+    Plan toWarmUp() {
+        return new Plan(verb, atomic, isLatency, isClient, type, sizes, isSizeChosen,
                 iterations, seconds, marginSeconds, queuePairs, sendDepth,
-                Math.min(receiveDepth, Depths.RECEIVES), moderation, list, inlineBytes,
+                WarmUpRounds.MOST_MESSAGES, moderation, list, inlineBytes,
                 outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
     }
 

@@ -53,7 +53,7 @@ final class SendLatency implements TestFlow {
         }
 
         private boolean isMore() {
-            if (plan.isTimed()) {
+            if (plan.isTimed() || window.isOver()) {
                 return !window.isOver();
             }
             return receiver.received() < plan.iterations() || completed < plan.iterations();

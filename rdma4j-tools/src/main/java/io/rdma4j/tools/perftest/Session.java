@@ -1,6 +1,8 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -13,9 +15,10 @@ import java.time.Duration;
  * @param channel the side channel to the other side
  * @param report the output of the results
  * @param patience how long to wait for a silent peer
+ * @param losses where the end of the patience is noted; null if it is a failure
  */
 record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
-        Duration patience) {
+        Duration patience, @Nullable Losses losses) {
     /** Waits until the peer has reached the same point. */
     void meet() throws IOException {
         channel.exchange(side.first());
@@ -28,15 +31,15 @@ record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
 
     /** {@return a session of the same sides with another plan and without output} */
     Session quiet(Plan other) {
-        return new Session(other, side, channel, report.quiet(other), patience);
+        return new Session(other, side, channel, report.quiet(other), patience, losses);
     }
 
-    /** {@return the same, between other sides} */
-    Session between(TestSide other) {
-        return new Session(plan, other, channel, report, patience);
+    /** {@return the same between other sides, over which messages may be lost} */
+    Session between(TestSide other, Losses ofMessages) {
+        return new Session(plan, other, channel, report, WarmUpRounds.SILENCE, ofMessages);
     }
 
     CompletionReader completions(TimeWindow window) throws RdmaException {
-        return new CompletionReader(side, plan, patience, window);
+        return new CompletionReader(this, window);
     }
 }

@@ -24,6 +24,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -39,7 +40,7 @@ import java.util.Set;
  * <p>Each queue pair has a range of memory that it sends from and reads into, and one that it receives into and
  * whose address the peer gets. Closing the side closes all objects in reverse order.
  */
-final class TestSide implements AutoCloseable {
+final class TestSide implements Closeable {
     private static final int PAGE = 4096;
 
     private final DeviceContext context;

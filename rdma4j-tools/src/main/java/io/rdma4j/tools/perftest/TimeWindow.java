@@ -3,7 +3,8 @@ package io.rdma4j.tools.perftest;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The time of a timed test, of which the middle counts; a test of so many messages has a span that never ends.
+ * The time of a timed test, of which the middle counts; a test of so many messages has a span that ends only when it is
+ * given up.
  *
  * <p>Time passes only by {@link #tick}, so that a loop looks at the clock once a round.
  */
@@ -12,6 +13,7 @@ final class TimeWindow {
     private final long marginNs;
     private final long lengthNs;
     private boolean hasBegun;
+    private boolean isGivenUp;
     private long beginNs;
     private long nowNs;
     private long counted;
@@ -39,8 +41,13 @@ final class TimeWindow {
         return isTimed;
     }
 
+    /** Something was lost: the time is over, whatever is measured. */
+    void giveUp() {
+        isGivenUp = true;
+    }
+
     boolean isOver() {
-        return isTimed && hasBegun && nowNs - beginNs >= lengthNs;
+        return isGivenUp || isTimed && hasBegun && nowNs - beginNs >= lengthNs;
     }
 
     /** Counts messages, if it is the time to. */

@@ -1,10 +1,9 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.QueuePairType;
 
 import java.io.IOException;
-import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * The phase before the measurement: rounds of the same messages until the JVM has compiled their code. As the C
@@ -17,9 +16,6 @@ enum WarmUp {
     TOGETHER("ON"),
     /** The peer takes no part in this test's messages, and does not know of the warm-up. */
     ALONE("ON, of this side");
-
-    private static final long ROUND_BYTES = 1 << 24;
-    private static final long MOST_MESSAGES = 512;
 
     private final String text;
 
@@ -55,23 +51,16 @@ enum WarmUp {
         if (this == OFF) {
             return;
         }
-        List<Session> rounds = rounds(session);
-        JitActivity jit = new JitActivity();
-        int round = 0;
-        boolean goesOn = true;
-        while (goesOn) {
-            Session next = rounds.get(round++ % rounds.size());
-            jit.beginRound();
+        WarmUpRounds.play(number -> {
+            Session next = round(session, number);
             if (this == TOGETHER) {
                 TestFlow.of(next.plan()).measure(next);
             } else {
                 measureAlone(next);
             }
-            goesOn = jit.endRound();
-            if (this == TOGETHER) {
-                goesOn = session.channel().isWantedByEither(goesOn);
-            }
-        }
+        }, this == TOGETHER
+                ? session.channel()::isWantedByEither
+                : WarmUpRounds.Agreement.ALONE);
     }
 
     private static void measureAlone(Session round) throws IOException {
@@ -82,15 +71,12 @@ enum WarmUp {
         }
     }
 
-    /** {@return rounds of the shortest messages and of the longest} */
-    private static List<Session> rounds(Session session) {
+    /** {@return a round: of the shortest messages, then of the longest, and so on} */
+    static Session round(Session session, int number) {
         Plan plan = session.plan();
-        return Stream.of(plan.sizes().getFirst(), plan.longest()).distinct()
-                .map(size -> session.quiet(plan.round(size, messages(plan, size)))).toList();
-    }
-
-    private static int messages(Plan plan, long size) {
-        long count = Math.clamp(ROUND_BYTES / size / plan.queuePairs(), 1, MOST_MESSAGES);
-        return (int) ((count + plan.list() - 1) / plan.list() * plan.list());
+        long size = number % 2 == 0 ? plan.sizes().getFirst() : plan.longest();
+        int count = WarmUpRounds.messages(number, size * plan.queuePairs());
+        return session
+                .quiet(plan.round(size, (count + plan.list() - 1) / plan.list() * plan.list()));
     }
 }

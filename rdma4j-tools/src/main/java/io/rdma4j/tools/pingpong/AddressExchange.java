@@ -2,9 +2,11 @@ package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
+import io.rdma4j.tools.timing.WarmUpRounds;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,9 +28,15 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     }
 
     private final OutOfBandChannel channel;
+    private final boolean isReadyToWarmUp;
+    private boolean isPeerReadyToWarmUp;
+    /** Until when a silent peer may be compiling. */
+    private long compilingUntilNs = System.nanoTime();
 
-    AddressExchange(OutOfBandChannel channel) {
+    /** @param isReadyToWarmUp whether this side takes part in a warm-up, which the addresses tell */
+    AddressExchange(OutOfBandChannel channel, boolean isReadyToWarmUp) {
         this.channel = channel;
+        this.isReadyToWarmUp = isReadyToWarmUp;
     }
 
     /**
@@ -53,6 +61,33 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
         return remote;
     }
 
+    /** {@return whether this side connected to the other} */
+    boolean isClient() {
+        return channel.isClient();
+    }
+
+    /** {@return whether both sides take part in a warm-up} Addresses have been exchanged. */
+    boolean isWarmUpAgreed() {
+        return isReadyToWarmUp && isPeerReadyToWarmUp;
+    }
+
+    /** {@return the smaller of this side's number and the peer's} */
+    long smallerOfBoth(long own) throws IOException {
+        channel.send(ByteBuffer.allocate(Long.BYTES).putLong(own).array(), this);
+        return Math.min(own, ByteBuffer.wrap(channel.receive(Long.BYTES, this)).getLong());
+    }
+
+    /** {@return whether this side or the peer wants something} The peer may be compiling before it answers. */
+    boolean isWantedByEither(boolean isWanted) throws IOException {
+        compilingUntilNs = System.nanoTime() + WarmUpRounds.LONGEST.toNanos();
+        return smallerOfBoth(isWanted ? 0 : 1) == 0;
+    }
+
+    /** Waits until the peer has come to the same point. */
+    void meet() throws IOException {
+        smallerOfBoth(0);
+    }
+
     /**
      * Notifies the peer that this side has finished, and waits until the peer has finished or ended, or its time is
      * over.
@@ -67,14 +102,16 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     private void tell(List<QueuePairAddress> addresses) throws IOException {
         // In one piece: the C programs expect to read an address at once.
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        addresses.forEach(address -> bytes.writeBytes(AddressText.bytes(address)));
+        addresses.forEach(address -> bytes.writeBytes(AddressText.bytes(address, isReadyToWarmUp)));
         channel.send(bytes.toByteArray(), this);
     }
 
     private List<QueuePairAddress> learn(int count) throws IOException {
         List<QueuePairAddress> addresses = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            addresses.add(AddressText.parse(channel.receive(AddressText.LENGTH, this)));
+            byte[] bytes = channel.receive(AddressText.LENGTH, this);
+            addresses.add(AddressText.parse(bytes));
+            isPeerReadyToWarmUp = AddressText.isMarked(bytes);
         }
         return addresses;
     }
@@ -93,6 +130,9 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
 
     @Override
     public void onSilence(Duration patience) throws IOException {
+        if (System.nanoTime() - compilingUntilNs < 0) {
+            return;
+        }
         throw new IOException("Couldn't read remote address: the peer says nothing more for "
                 + patience.toMillis() / 1000.0 + " s; is it the same tool on both sides?");
     }

@@ -14,15 +14,34 @@ final class AddressText {
     /** The bytes of an address on the side channel. */
     static final int LENGTH = "0000:000000:000000:".length() + 32 + 1;
 
-    private static final Pattern TEXT = Pattern
-            .compile("([0-9a-fA-F]{1,8}):([0-9a-fA-F]{1,6}):([0-9a-fA-F]{1,6}):([0-9a-fA-F]{32})");
+    /** The largest PSN that leaves room for a mark. */
+    static final int LARGEST_MARKED_PSN = 0xfffff;
+
+    /** Stands before a PSN, as a sign, which the C programs read and never write. */
+    private static final char MARK = '+';
+
+    private static final Pattern TEXT = Pattern.compile(
+            "([0-9a-fA-F]{1,8}):([0-9a-fA-F]{1,6}):[+]?([0-9a-fA-F]{1,6}):([0-9a-fA-F]{32})");
 
     private AddressText() {}
 
-    static byte[] bytes(QueuePairAddress address) {
-        String text = String.format(Locale.ROOT, "%04x:%06x:%06x:%016x%016x\0", address.lid(),
-                address.number(), address.psn(), address.gid().high(), address.gid().low());
+    /**
+     * {@return it in bytes}
+     *
+     * @param isMarked whether it tells the peer that this side is ready to warm up together; its PSN is small enough
+     */
+    static byte[] bytes(QueuePairAddress address, boolean isMarked) {
+        String psn = isMarked
+                ? String.format(Locale.ROOT, "%c%05x", MARK, address.psn())
+                : String.format(Locale.ROOT, "%06x", address.psn());
+        String text = String.format(Locale.ROOT, "%04x:%06x:%s:%016x%016x\0", address.lid(),
+                address.number(), psn, address.gid().high(), address.gid().low());
         return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** {@return whether a peer has marked its address} */
+    static boolean isMarked(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1).indexOf(MARK) >= 0;
     }
 
     static QueuePairAddress parse(byte[] bytes) throws IOException {

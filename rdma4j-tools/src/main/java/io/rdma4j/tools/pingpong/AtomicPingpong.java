@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.timing.Looks;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -67,7 +68,7 @@ public final class AtomicPingpong implements Callable<Integer> {
         try (DeviceContext context = options.open();
                 PingPongSide side = new PingPongSide(context, options, traffic)) {
             Turns turns = new Turns(side);
-            try (AddressExchange channel = new AddressExchange(greeting.meet())) {
+            try (AddressExchange channel = new AddressExchange(greeting.meet(), false)) {
                 channel.exchange(side.told(), side::connect);
                 turns.play(options.host() != null);
                 FinalBarrier.await(channel, context);
@@ -184,11 +185,10 @@ public final class AtomicPingpong implements Callable<Integer> {
             postReceive();
         }
 
-        @SuppressWarnings("ThreadPriorityCheck")
         private int takeNext() throws IOException {
             long startNs = System.nanoTime();
-            while (!side.completions().poll(completion)) {
-                Thread.yield();
+            for (int polls = 1; !side.completions().poll(completion); polls++) {
+                Looks.pause(polls);
                 if (System.nanoTime() - startNs > options.patience().toNanos()) {
                     throw new IOException("nothing came from the peer for "
                             + options.patience().toSeconds() + " s");

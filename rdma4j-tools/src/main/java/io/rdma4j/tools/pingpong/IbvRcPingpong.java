@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,6 +24,9 @@ import java.util.concurrent.Callable;
 public final class IbvRcPingpong implements Callable<Integer> {
     @Mixin
     private PingPongOptions options = new PingPongOptions();
+
+    @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
 
     @Mixin
     private ConnectionOptions connection = new ConnectionOptions();
@@ -65,7 +69,7 @@ public final class IbvRcPingpong implements Callable<Integer> {
                 "-o and -j: DM memory region can't be on demand");
         Refusal.when(spec, isPrefetched && !isOnDemand,
                 "-P: prefetch is valid only with on-demand memory region (-o)");
-        return PingPong.run(spec, options,
+        return PingPong.run(spec, options, warmUp,
                 new Traffic(QueuePairType.RC, 1, false, size, connection.mtu(), features()));
     }
 

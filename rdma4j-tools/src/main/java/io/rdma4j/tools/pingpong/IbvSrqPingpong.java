@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
@@ -25,6 +26,9 @@ public final class IbvSrqPingpong implements Callable<Integer> {
     private PingPongOptions options = new PingPongOptions();
 
     @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
+
+    @Mixin
     private ConnectionOptions connection = new ConnectionOptions();
 
     @Option(names = {"-q", "--num-qp"}, paramLabel = "COUNT", defaultValue = "16",
@@ -47,7 +51,8 @@ public final class IbvSrqPingpong implements Callable<Integer> {
                     "rx_depth " + options.receiveDepth() + " is too small for " + queuePairs
                             + " QPs -- must have at least one receive per QP");
         }
-        return PingPong.run(spec, options, new Traffic(QueuePairType.RC, (int) queuePairs, true,
-                size, connection.mtu(), isOnDemand ? Set.of(Feature.ON_DEMAND) : Set.of()));
+        return PingPong.run(spec, options, warmUp,
+                new Traffic(QueuePairType.RC, (int) queuePairs, true,
+                        size, connection.mtu(), isOnDemand ? Set.of(Feature.ON_DEMAND) : Set.of()));
     }
 }

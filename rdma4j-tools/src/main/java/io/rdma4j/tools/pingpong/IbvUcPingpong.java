@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,6 +23,9 @@ public final class IbvUcPingpong implements Callable<Integer> {
     private PingPongOptions options = new PingPongOptions();
 
     @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
+
+    @Mixin
     private ConnectionOptions connection = new ConnectionOptions();
 
     @Spec
@@ -30,7 +34,7 @@ public final class IbvUcPingpong implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         long size = connection.size(spec, 0);
-        return PingPong.run(spec, options,
+        return PingPong.run(spec, options, warmUp,
                 new Traffic(QueuePairType.UC, 1, false, size, connection.mtu(), Set.of()));
     }
 }

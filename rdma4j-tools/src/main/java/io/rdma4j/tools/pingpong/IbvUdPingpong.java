@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
@@ -24,6 +25,9 @@ public final class IbvUdPingpong implements Callable<Integer> {
     @Mixin
     private PingPongOptions options = new PingPongOptions();
 
+    @Mixin
+    private WarmUpOption warmUp = new WarmUpOption();
+
     @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "1024",
             converter = WholeNumber.class,
             description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
@@ -35,7 +39,7 @@ public final class IbvUdPingpong implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         WholeNumber.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
-        return PingPong.run(spec, options,
+        return PingPong.run(spec, options, warmUp,
                 new Traffic(QueuePairType.UD, 1, false, size, Mtu.MTU_4096, Set.of()));
     }
 }

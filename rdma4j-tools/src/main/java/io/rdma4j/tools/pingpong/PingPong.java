@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -15,18 +16,22 @@ import java.util.Locale;
 final class PingPong {
     private final PrintWriter out;
     private final PingPongOptions options;
+    private final boolean isWarmUpWanted;
     private final Traffic traffic;
 
-    private PingPong(CommandSpec spec, PingPongOptions options, Traffic traffic) {
+    private PingPong(CommandSpec spec, PingPongOptions options, WarmUpOption warmUp,
+            Traffic traffic) {
         out = spec.commandLine().getOut();
         this.options = options;
+        isWarmUpWanted = warmUp.isWanted();
         this.traffic = traffic;
     }
 
     /** {@return the exit status of a tool} */
-    static int run(CommandSpec spec, PingPongOptions options, Traffic traffic) throws IOException {
+    static int run(CommandSpec spec, PingPongOptions options, WarmUpOption warmUp, Traffic traffic)
+            throws IOException {
         options.check(spec);
-        PingPong pingPong = new PingPong(spec, options, traffic);
+        PingPong pingPong = new PingPong(spec, options, warmUp, traffic);
         return Greeting.play(options, pingPong.out, pingPong::play);
     }
 
@@ -39,16 +44,21 @@ final class PingPong {
             PingPongLoop loop = new PingPongLoop(side, traffic, options, times);
             loop.prepare();
             sayOwn(side);
-            try (AddressExchange channel = new AddressExchange(greeting.meet())) {
+            try (AddressExchange channel = new AddressExchange(greeting.meet(),
+                    isWarmUpWanted)) {
                 List<QueuePairAddress> remote = channel.exchange(side.told(), side::connect);
                 remote.stream().limit(traffic.queuePairs())
                         .forEach(
                                 peer -> print("  remote address: " + AddressText.shown(peer, ',')));
+                print("  warm-up:        " + (channel.isWarmUpAgreed() ? "ON" : "OFF"));
+                if (channel.isWarmUpAgreed()) {
+                    PingPongWarmUp.run(context, options, traffic, channel);
+                }
                 if (isClient && options.isChecking()) {
                     side.buffer().mark();
                 }
                 long startNs = System.nanoTime();
-                loop.play(isClient);
+                loop.play(isClient, options.iterations());
                 printSpeed(System.nanoTime() - startNs);
                 if (traffic.has(Feature.TIMESTAMPS)) {
                     times.print(out);

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.timing.Looks;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
@@ -26,7 +27,11 @@ final class PingPongLoop {
     private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
     /** For each queue pair the identifiers it waits for; they are bits. */
     private final int[] pending;
+    private Duration patience;
+    private boolean mayLose;
+    private boolean isSilent;
     private boolean isClient;
+    private int iterations;
     private int posted;
     private int sent;
     private int received;
@@ -37,7 +42,14 @@ final class PingPongLoop {
         this.traffic = traffic;
         this.options = options;
         this.times = times;
+        patience = options.patience();
         pending = new int[traffic.queuePairs()];
+    }
+
+    /** From now on the end of this patience is the end of a play, and no failure. */
+    void allowLosses(Duration patienceWithLosses) {
+        patience = patienceWithLosses;
+        mayLose = true;
     }
 
     /** Gets ready for a peer that may begin at any time. */
@@ -49,18 +61,27 @@ final class PingPongLoop {
         }
     }
 
-    /** Plays to the end; the client serves. */
-    void play(boolean shallServe) throws IOException {
+    /**
+     * Plays to the end; the client serves. It may be played again if there is one queue pair, because no message is on
+     * its way then.
+     *
+     * @return whether everything came, unless losses are failures
+     */
+    boolean play(boolean shallServe, int exchanges) throws IOException {
         isClient = shallServe;
+        iterations = exchanges;
+        sent = 0;
+        received = 0;
         Arrays.fill(pending, PingPongSide.RECEIVE_ID);
         if (isClient) {
             for (int i = 0; i < pending.length; i++) {
                 serve(i);
             }
         }
-        while (received < options.iterations() || sent < options.iterations()) {
+        while (!isSilent && (received < iterations || sent < iterations)) {
             awaitSomething();
         }
+        return !isSilent;
     }
 
     private void serve(int index) throws IOException {
@@ -76,9 +97,10 @@ final class PingPongLoop {
             pollUntilSomething();
             return;
         }
-        CompletionQueue announced = channel.pollEvent(options.patience());
+        CompletionQueue announced = channel.pollEvent(patience);
         if (announced == null) {
-            throw nothingComes();
+            onSilence();
+            return;
         }
         announced.acknowledgeEvents(1);
         announced.requestNotification(false);
@@ -89,27 +111,30 @@ final class PingPongLoop {
         }
     }
 
-    /** Gives way between polls: two that spin on one processor would starve each other. */
-    @SuppressWarnings("ThreadPriorityCheck")
     private void pollUntilSomething() throws IOException {
-        long patienceNs = options.patience().toNanos();
         long startNs = 0;
-        for (int polls = 1; !takeSome(); polls++) {
-            Thread.yield();
+        for (int polls = 1; !isSilent && !takeSome(); polls++) {
+            Looks.pause(polls);
             if (polls % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
                 long nowNs = System.nanoTime();
                 startNs = startNs == 0 ? nowNs : startNs;
-                if (nowNs - startNs > patienceNs) {
-                    throw nothingComes();
+                if (nowNs - startNs > patience.toNanos()) {
+                    onSilence();
                 }
             }
         }
     }
 
+    private void onSilence() throws IOException {
+        if (!mayLose) {
+            throw nothingComes();
+        }
+        isSilent = true;
+    }
+
     private IOException nothingComes() {
-        Duration patience = options.patience();
         return new IOException("nothing came from the peer for " + patience.toSeconds()
-                + " s, after " + received + " of " + options.iterations() + " messages; "
+                + " s, after " + received + " of " + iterations + " messages; "
                 + advice());
     }
 
@@ -151,12 +176,12 @@ final class PingPongLoop {
     }
 
     private void onCompletion(WorkCompletion completion) throws IOException {
-        if (received >= options.iterations() && sent >= options.iterations()) {
+        if (received >= iterations && sent >= iterations) {
             // The receives that are left, flushed behind a send that was not acknowledged.
             return;
         }
         if (completion.status() == WorkCompletionStatus.RETRY_EXCEEDED_ERROR
-                && received >= options.iterations()) {
+                && received >= iterations) {
             onNotAcknowledged();
             return;
         }
@@ -173,7 +198,7 @@ final class PingPongLoop {
             onReceive(completion);
         }
         pending[index] &= ~id;
-        if (sent < options.iterations() && pending[index] == 0) {
+        if (sent < iterations && pending[index] == 0) {
             serve(index);
         }
     }
@@ -181,7 +206,7 @@ final class PingPongLoop {
     /** A send failed after everything has come: the peer may have left, as a C program does when it has finished. */
     private void onNotAcknowledged() throws IOException {
         // Each queue pair has one message on its way at a time.
-        boolean isLast = sent >= options.iterations() - traffic.queuePairs();
+        boolean isLast = sent >= iterations - traffic.queuePairs();
         if (!isClient || !isLast) {
             throw new IOException("all " + received
                     + " messages came, but the last of this side was"
@@ -189,7 +214,7 @@ final class PingPongLoop {
                     + " or never got it; what the peer says decides");
         }
         // Every answer has come, so every message has arrived.
-        sent = options.iterations();
+        sent = iterations;
     }
 
     private void onReceive(WorkCompletion completion) throws IOException {

@@ -24,6 +24,7 @@ import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import org.jspecify.annotations.Nullable;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -35,7 +36,7 @@ import java.util.Set;
  *
  * <p>Closing it closes them, the youngest first.
  */
-final class PingPongSide implements AutoCloseable {
+final class PingPongSide implements Closeable {
     static final int RECEIVE_ID = 1;
     static final int SEND_ID = 2;
     /**
@@ -130,7 +131,8 @@ final class PingPongSide implements AutoCloseable {
         open.add(queuePair::close);
         port.initialize(queuePair, peerAccess());
         queuePairs.add(queuePair);
-        addresses.add(port.addressOf(queuePair));
+        QueuePairAddress address = port.addressOf(queuePair);
+        addresses.add(address.withPsn(address.psn() & AddressText.LARGEST_MARKED_PSN));
     }
 
     private Set<AccessFlag> peerAccess() {

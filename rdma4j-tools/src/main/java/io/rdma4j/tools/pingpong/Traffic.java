@@ -5,6 +5,7 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 
+import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -27,12 +28,27 @@ record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, 
 
     private static final byte UNTOUCHED = 0x7b;
 
+    /**
+     * {@return messages that warm up for this traffic} They lie in ordinary memory.
+     */
+    Traffic toWarmUp(long ofSize) {
+        Set<Feature> kept = EnumSet.noneOf(Feature.class);
+        kept.addAll(features);
+        kept.retainAll(EnumSet.of(Feature.TIMESTAMPS, Feature.NEW_SEND));
+        return new Traffic(type, queuePairs, isShared, ofSize, mtu, kept);
+    }
+
     boolean has(Feature feature) {
         return features.contains(feature);
     }
 
     boolean isDatagrams() {
         return type == QueuePairType.UD;
+    }
+
+    /** {@return whether a message that is lost stays lost} */
+    boolean mayLose() {
+        return type == QueuePairType.UC || type == QueuePairType.UD;
     }
 
     /** {@return bytes before the message in receive buffers} */

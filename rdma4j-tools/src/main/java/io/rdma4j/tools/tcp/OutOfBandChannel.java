@@ -1,5 +1,7 @@
 package io.rdma4j.tools.tcp;
 
+import io.rdma4j.tools.timing.Looks;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -10,6 +12,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The TCP connection by which a server and its one client exchange the addresses of their queue pairs before RDMA is
@@ -34,6 +37,8 @@ public final class OutOfBandChannel implements AutoCloseable {
 
     /** The last word of the C programs. */
     private static final String DONE = "done\0";
+
+    private static final long AWAKE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Socket socket;
     private final boolean isClient;
@@ -137,12 +142,25 @@ public final class OutOfBandChannel implements AutoCloseable {
 
     private int receiveSome(byte[] bytes, int from, Failures failures) throws IOException {
         try {
+            awaitAwake();
             return socket.getInputStream().read(bytes, from, bytes.length - from);
         } catch (SocketTimeoutException e) {
             failures.onSilence(patience);
             return 0;
         } catch (IOException e) {
             throw failures.notReceived(e);
+        }
+    }
+
+    /**
+     * Looks for bytes for a while. A thread that sleeps is often woken on the processor of the peer that sent them,
+     * and what the two do then is measured on one processor until the system separates them again.
+     */
+    private void awaitAwake() throws IOException {
+        InputStream in = socket.getInputStream();
+        long endNs = System.nanoTime() + AWAKE_NS;
+        for (int looks = 1; in.available() == 0 && System.nanoTime() - endNs < 0; looks++) {
+            Looks.pause(looks);
         }
     }
 

@@ -1,4 +1,4 @@
-package io.rdma4j.tools.perftest;
+package io.rdma4j.tools.timing;
 
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 final class JitActivity {
     /** Of messages, without any compilation: then all is compiled. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final long MOST_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long MOST_NS = WarmUpRounds.LONGEST.toNanos();
     private static final Duration LOOK = Duration.ofMillis(10);
 
     private final CompilationMXBean jit = ManagementFactory.getCompilationMXBean();

@@ -1,14 +1,14 @@
-package io.rdma4j.tools.perftest;
+package io.rdma4j.tools.timing;
 
 import java.io.IOException;
 import java.time.Duration;
 
 /** Waiting for time to pass, where nothing tells of what is waited for. */
-final class Pause {
+public final class Pause {
     private Pause() {}
 
     /** @throws IOException if the thread is interrupted, which it still is then */
-    static void of(Duration time) throws IOException {
+    public static void of(Duration time) throws IOException {
         try {
             Thread.sleep(time);
         } catch (InterruptedException e) {

@@ -33,7 +33,7 @@ class AddressExchangeTest {
             Talk talk) {
         return CompletableFuture.supplyAsync(() -> {
             try (AddressExchange channel = new AddressExchange(
-                    OutOfBandChannel.accept(listener, patience))) {
+                    OutOfBandChannel.accept(listener, patience), true)) {
                 return talk.talk(channel);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -53,7 +53,7 @@ class AddressExchangeTest {
             CompletableFuture<Boolean> server = serve(listener, LONG,
                     AddressExchangeTest::exchangeAndPart);
             try (AddressExchange client = new AddressExchange(
-                    OutOfBandChannel.connect("127.0.0.1", port, LONG))) {
+                    OutOfBandChannel.connect("127.0.0.1", port, LONG), true)) {
                 assertThat(exchangeAndPart(client)).isTrue();
             }
             assertThat(server.get(60, TimeUnit.SECONDS)).isTrue();
@@ -63,10 +63,61 @@ class AddressExchangeTest {
     /** As a C client: it tells its endpoint, reads that of the server, says done, and after something hangs up. */
     private static void talkAsInC(int port, Runnable then) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.getOutputStream().write(AddressText.bytes(OWN.getFirst()));
+            socket.getOutputStream().write(AddressText.bytes(OWN.getFirst(), false));
             socket.getInputStream().readNBytes(AddressText.LENGTH);
             socket.getOutputStream().write("done\0".getBytes(StandardCharsets.US_ASCII));
             then.run();
+        }
+    }
+
+    @Test
+    void onlySidesThatTellSoWarmUpTogether() throws Exception {
+        for (boolean isClientReady : new boolean[]{true, false}) {
+            try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+                int port = listener.getLocalPort();
+                CompletableFuture<Boolean> server = serve(listener, LONG, channel -> {
+                    channel.exchange(OWN, _ -> {});
+                    return channel.isWarmUpAgreed();
+                });
+                try (AddressExchange client = new AddressExchange(
+                        OutOfBandChannel.connect("127.0.0.1", port, LONG), isClientReady)) {
+                    assertThat(client.exchange(OWN, _ -> {})).isEqualTo(OWN);
+                    assertThat(client.isWarmUpAgreed()).isEqualTo(isClientReady);
+                }
+                assertThat(server.get(60, TimeUnit.SECONDS)).isEqualTo(isClientReady);
+            }
+        }
+    }
+
+    /** A mark is a sign before the PSN: as long as without, and the same number for a C program. */
+    @Test
+    void markedAddressIsTheSameForAPeerThatKnowsNoMarks() throws Exception {
+        byte[] marked = AddressText.bytes(OWN.getFirst(), true);
+        byte[] plain = AddressText.bytes(OWN.getFirst(), false);
+        assertThat(new String(marked, StandardCharsets.US_ASCII)).startsWith("0000:000011:+00005:");
+        assertThat(marked).hasSameSizeAs(plain);
+        assertThat(AddressText.parse(marked)).isEqualTo(AddressText.parse(plain))
+                .isEqualTo(OWN.getFirst());
+        assertThat(AddressText.isMarked(marked)).isTrue();
+        assertThat(AddressText.isMarked(plain)).isFalse();
+    }
+
+    /** It may be compiling, which a short patience does not forbid. */
+    @Test
+    void peerThatCompilesIsWaitedFor() throws Exception {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+            int port = listener.getLocalPort();
+            CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(200), channel -> {
+                channel.exchange(OWN, _ -> {});
+                return channel.isWantedByEither(false);
+            });
+            try (AddressExchange client = new AddressExchange(
+                    OutOfBandChannel.connect("127.0.0.1", port, LONG), true)) {
+                client.exchange(OWN, _ -> {});
+                Thread.sleep(600);
+                assertThat(client.isWantedByEither(true)).isTrue();
+            }
+            assertThat(server.get(60, TimeUnit.SECONDS)).isTrue();
         }
     }
 

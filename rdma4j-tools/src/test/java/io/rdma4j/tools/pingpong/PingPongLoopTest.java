@@ -36,7 +36,7 @@ class PingPongLoopTest {
         loop.prepare();
         return CompletableFuture.supplyAsync(() -> {
             try {
-                loop.play(isClient);
+                loop.play(isClient, options.iterations());
                 return "played";
             } catch (IOException e) {
                 return String.valueOf(e.getMessage());

@@ -1,0 +1,20 @@
+package io.rdma4j.tools.options;
+
+import picocli.CommandLine.Option;
+
+/** Whether a tool that measures warms the JVM up before. */
+public final class WarmUpOption {
+    @Option(names = "--perform_warm_up", negatable = true, defaultValue = "true",
+            fallbackValue = "true",
+            description = "Let some seconds of the same messages go before those that count, unless"
+                    + " the peer takes no part in it (default: yes).")
+    private boolean isWanted = true;
+
+    /** Called by the command line. */
+    public WarmUpOption() {}
+
+    /** {@return whether messages go before those that count} */
+    public boolean isWanted() {
+        return isWanted;
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * How tools pass time: pauses between two looks at a queue, and rounds of messages before those that are measured.
+ *
+ * <p>{@code Looks} is for threads that poll, {@code Pause} for those that wait, {@code WarmUpRounds} repeats messages
+ * until the JVM has compiled their code, which {@code JitActivity} finds out. Knows only the JDK. Start reading at
+ * {@code WarmUpRounds}.
+ */
+@NullMarked
+package io.rdma4j.tools.timing;
+
+import org.jspecify.annotations.NullMarked;
