@@ -110,7 +110,8 @@ class PerftestTest {
 
     @ParameterizedTest
     @CsvSource({"ib_write_bw, -n 20 -b -l 4 -q 2", "ib_send_lat, -c UD -R -n 20",
-        "ib_read_lat, -D 1"})
+        "ib_read_lat, -D 1", "ib_send_bw, -c UD -q 200 -n 20 -s 64",
+        "ib_write_lat, -n 20 -s 65200"})
     void messagesThatDoNotCountWarmUpFirst(String tool, String options) throws Exception {
         try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
             String port = port(server);
@@ -120,6 +121,37 @@ class PerftestTest {
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
                 assertThat(client.text()).containsPattern("Warm-up +: ON\n")
                         .containsPattern("(?m)^ \\d+ +\\d+ +" + NUMBER);
+            }
+        }
+    }
+
+    /** Only who sends has to say that several sends are posted at once. */
+    @Test
+    void sidesWithOtherListsWarmUpTogether() throws Exception {
+        try (Running server = startAsUsersDo(Command::start, "ib_send_bw", "-n 30 -p 0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Command::start, "ib_send_bw", "-n 30 -l 3", "-p",
+                    port, Loopback.OWN)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+            }
+        }
+    }
+
+    /** What is lost of the warm-up is no failure, also if only one side notices. What counts may be lost, too. */
+    @ParameterizedTest
+    @CsvSource({"ib_send_bw, -c UC -b -e -q 2", "ib_write_lat, -c UC"})
+    void warmUpSurvivesLosses(String tool, String options) throws Exception {
+        Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=0.2%"),
+                arguments.toArray(String[]::new));
+        String all = "-d roce_lo -n 5 " + options;
+        try (Running server = startAsUsersDo(lossy, tool, all, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(lossy, tool, all, "-p", port, Loopback.OWN)) {
+                client.awaitEnd();
+                server.awaitEnd();
+                assertThat(client.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
+                assertThat(server.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
             }
         }
     }

@@ -15,6 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -218,6 +220,20 @@ class ConnectionManagerTest extends CmPair {
                 .withMessageContaining("7471");
         service.close();
         listen(1);
+    }
+
+    /** Devices of a process, one after the other, have the same. */
+    @Test
+    void identifiersComeFromTheirSource() {
+        int[] last = {0xfffffe};
+        List<Integer> identifiers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            IbConnectionManager manager = new IbConnectionManager(CmSettings.defaults(1), () -> 1);
+            manager.identifiers(7, () -> ++last[0]);
+            identifiers.add(manager.newIdentifier());
+            identifiers.add(manager.newIdentifier());
+        }
+        assertThat(identifiers).containsExactly(0x7ffffff, 0x7000000, 0x7000001, 0x7000002);
     }
 
     @Test

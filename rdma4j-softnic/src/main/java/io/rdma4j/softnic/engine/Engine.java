@@ -73,16 +73,6 @@ public final class Engine {
 
     // ---------------------------------------------------------------- queue pairs
 
-    /** {@return whether most numbers are in use, so that a freed number is reused too soon} */
-    public boolean isShortOfNumbers() {
-        return queuePairs.size() >= numbers.count() / 4 * 3;
-    }
-
-    /** Adds the numbers that begin with another prefix of 8 bits. */
-    public void addPrefix(int prefix) {
-        numbers.add(prefix);
-    }
-
     /** {@return a number for a new queue pair} */
     public int newQueuePairNumber() {
         int number;
@@ -95,12 +85,14 @@ public final class Engine {
     /** Adds a queue pair. */
     public void attach(EngineQueuePair queuePair) {
         queuePairs.put(queuePair.number(), queuePair);
+        numbers.taken();
     }
 
     /** Removes a queue pair; packets that arrive for it are dropped. */
     public void detach(EngineQueuePair queuePair) {
         queuePair.isDetached = true;
         queuePairs.remove(queuePair.number());
+        numbers.returned();
         deadlines.update(queuePair, DeadlineHeap.NEVER);
         queuePair.onDetached();
     }

@@ -6,7 +6,7 @@ import java.util.function.IntSupplier;
 
 /**
  * Numbers for queue pairs: all of 24 bits, or all of 16 bits after each prefix, in an order that others cannot guess. No
- * number comes again before all were used.
+ * number comes again before as many others as there are behind one prefix. Several devices may share them.
  *
  * <p>A number must rest after its queue pair was closed: late packets of the old one may still come, and a peer that still
  * waits for them (time-wait) takes a new connection of the same number for a stale one. Sources: IBTA 9.7.1 and 12.9.8.
@@ -30,6 +30,7 @@ public final class QueuePairNumbers {
     private final int halfMask;
     private final List<Integer> prefixes = new ArrayList<>();
     private int counter;
+    private int inUse;
 
     private QueuePairNumbers(IntSupplier random, int bits) {
         halfBits = bits / 2;
@@ -50,7 +51,12 @@ public final class QueuePairNumbers {
         return numbers;
     }
 
-    /** {@return the numbers that begin with 8 bits, and with others that are added later} */
+    /**
+     * {@return the numbers that begin with 8 bits, and with others that are added later}
+     *
+     * @param prefix these bits
+     * @param random numbers that others cannot guess
+     */
     public static QueuePairNumbers behind(int prefix, IntSupplier random) {
         QueuePairNumbers numbers = new QueuePairNumbers(random, BITS_BEHIND_PREFIX);
         numbers.add(prefix);
@@ -58,13 +64,28 @@ public final class QueuePairNumbers {
     }
 
     /** Adds the numbers of another prefix. */
-    synchronized void add(int prefix) {
+    public synchronized void add(int prefix) {
         prefixes.add(prefix << BITS_BEHIND_PREFIX);
+    }
+
+    /** {@return whether most numbers are in use, so that a freed number would be reused too soon} */
+    public synchronized boolean isShort() {
+        return inUse >= count() / 4 * 3;
     }
 
     /** {@return how many numbers there are, including reserved ones} */
     synchronized int count() {
         return prefixes.size() << (2 * halfBits);
+    }
+
+    /** A queue pair has got a number. */
+    synchronized void taken() {
+        inUse++;
+    }
+
+    /** A queue pair with a number has been closed. */
+    synchronized void returned() {
+        inUse--;
     }
 
     /** {@return whether a number is no queue pair's that applications create} */

@@ -2,14 +2,15 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.softnic.engine.QueuePairNumbers;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.verbs.RdmaException;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 
 /**
- * The queue pair numbers and communication identifiers of a process: none comes again before all were used, also if
- * devices are closed and opened in between. A peer remembers both for a second after a connection has ended, and takes
- * a new connection with one of them for a stale one. Source: IBTA 12.9.8. Thread safe.
+ * The queue pair numbers and communication identifiers of a process: none comes again soon, also if devices are closed and
+ * opened in between. A peer remembers both for a second after a connection has ended, and takes a new connection with
+ * one of them for a stale one. Source: IBTA 12.9.8. Thread safe.
  */
 final class ProcessNumbers {
     private final QueuePairNumbers queuePairs;
@@ -28,6 +29,17 @@ final class ProcessNumbers {
 
     QueuePairNumbers queuePairs() {
         return queuePairs;
+    }
+
+    /**
+     * Takes another prefix if most queue pair numbers are in use.
+     *
+     * @throws RdmaException as {@link PortSharing#takePrefix}
+     */
+    synchronized void extendIfShort(PortSharing sharing) throws RdmaException {
+        if (queuePairs.isShort()) {
+            queuePairs.add(sharing.takePrefix());
+        }
     }
 
     /** {@return the next communication identifier, without the prefix of the process} */

@@ -48,12 +48,12 @@ public final class RoceTransport implements Transport {
 
     private final DatagramNetwork network;
     private final TransportHost host;
+    private final ProcessNumbers numbers;
     private final IbConnectionManager connectionManager;
     private final ConnectionServices connections;
     private final MulticastGroups groups = new MulticastGroups();
     private final RoceDatagrams datagrams;
     private final RoceLink link;
-    private volatile boolean isShortOfNumbers;
 
     /**
      * @param host the device under construction, which has no driver yet
@@ -63,6 +63,7 @@ public final class RoceTransport implements Transport {
             ProcessNumbers numbers) {
         this.network = network;
         this.host = host;
+        this.numbers = numbers;
         connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
         connections = new IbConnections(new Services());
         datagrams = new RoceDatagrams(host);
@@ -215,20 +216,12 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
-    public synchronized void prepareQueuePairNumbers() throws RdmaException {
-        Engine engine = link.engine();
-        if (isShortOfNumbers && host.driver().call(nowNs -> engine.isShortOfNumbers())) {
-            int prefix = network.sharing().takePrefix();
-            host.driver().run(nowNs -> {
-                engine.addPrefix(prefix);
-                isShortOfNumbers = engine.isShortOfNumbers();
-            });
-        }
+    public void prepareQueuePairNumbers() throws RdmaException {
+        numbers.extendIfShort(network.sharing());
     }
 
     @Override
     public int newQueuePairNumber() {
-        isShortOfNumbers = link.engine().isShortOfNumbers();
         return link.engine().newQueuePairNumber();
     }
 

@@ -55,4 +55,22 @@ class QueuePairNumbersTest {
         assertThat(IntStream.range(0, 1000).filter(i -> Math.abs(drawn[i] - drawn[i + 1]) < 1000)
                 .count()).isLessThan(10);
     }
+
+    /** Engines of several devices take from the same. */
+    @Test
+    void numbersAreShortIfMostAreInUseByAllDevicesTogether() {
+        QueuePairNumbers numbers = QueuePairNumbers.behind(7, new Random(1)::nextInt);
+        int most = (1 << 16) / 4 * 3;
+        for (int i = 1; i < most; i++) {
+            numbers.taken();
+        }
+        assertThat(numbers.isShort()).isFalse();
+        numbers.taken();
+        assertThat(numbers.isShort()).isTrue();
+        numbers.returned();
+        assertThat(numbers.isShort()).isFalse();
+        numbers.taken();
+        numbers.add(8);
+        assertThat(numbers.isShort()).isFalse();
+    }
 }

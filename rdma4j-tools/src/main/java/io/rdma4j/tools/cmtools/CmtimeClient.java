@@ -52,8 +52,9 @@ final class CmtimeClient {
         print("warming up");
         PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
         int connections = Math.min(ids.length, MOST_TO_WARM_UP);
-        WarmUpRounds.play(_ -> new CmtimeClient(nowhere, connections, retries, timeout, patience)
-                .run(info), WarmUpRounds.Agreement.ALONE);
+        new WarmUpRounds(WarmUpRounds.Agreement.ALONE, 1, 1, 1)
+                .play((number, messages) -> new CmtimeClient(nowhere,
+                        Math.min(connections, messages), retries, timeout, patience).run(info));
     }
 
     void run(AddressInfo info) throws IOException {

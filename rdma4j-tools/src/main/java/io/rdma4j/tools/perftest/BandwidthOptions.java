@@ -53,7 +53,7 @@ final class BandwidthOptions implements Measurement.Options {
         peer.check(spec);
         WholeNumber.requireRange(spec, "-Q", moderation, 0, 1024);
         Depths depths = new Depths(false, WholeNumber.checked(spec, "-t", sendDepth, 1, 15000),
-                (int) moderation, WholeNumber.checked(spec, "-l", list, 1, 15000),
+                (int) moderation, WholeNumber.checked(spec, "-l", list, 1, Depths.LONGEST_LIST),
                 WholeNumber.checked(spec, "-q", queuePairs, 1, 16384), isBothWays,
                 !isPeakOmitted);
         BandwidthUnit unit = isInGigabits ? BandwidthUnit.GIGABITS : BandwidthUnit.MEBIBYTES;

@@ -107,6 +107,11 @@ final class CmExchange extends Exchange {
         return Endpoint.ofRecord(exchange(own.toRecord()));
     }
 
+    @Override
+    void stayAwake() {
+        // The device spins for a while before a thread sleeps.
+    }
+
     /**
      * The peer's next message shows that this one has arrived, and a peer that has received everything may end before it
      * has acknowledged it: so its completion is waited for only when the next one is to be sent.

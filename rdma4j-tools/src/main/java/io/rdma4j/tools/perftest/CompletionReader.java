@@ -1,6 +1,6 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.timing.Looks;
+import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
@@ -93,7 +93,7 @@ final class CompletionReader {
      * @param startNs since when
      */
     void pause(int looks, long startNs) throws IOException {
-        Looks.pause(looks);
+        Backoff.pause(looks);
         if (looks % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
             window.tick();
             if (System.nanoTime() - startNs > patience.toNanos()) {

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.timing.Looks;
+import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.CompletionQueue;
@@ -82,7 +82,7 @@ final class DatagramGreeting implements AutoCloseable {
             if (System.nanoTime() - endNs > 0) {
                 throw Exchange.silence(patience.toSeconds());
             }
-            Looks.pause(polls);
+            Backoff.pause(polls);
         }
         if (!completion.isSuccess()) {
             throw new IOException("the greeting of a datagram queue pair failed: "

@@ -24,6 +24,8 @@ record Depths(boolean isLatency, int send, int moderation, int list, int queuePa
     static final int MODERATION = 100;
     /** Messages of more bytes are all signaled. */
     static final int LONG_MESSAGE = 8192;
+    /** The most sends that are posted at once. */
+    static final int LONGEST_LIST = 15_000;
     /** The most messages among which the best stretch is looked for: it takes their square. */
     static final int MOST_WITH_PEAK = 20_000;
 }

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
@@ -12,6 +13,7 @@ abstract class Exchange implements AutoCloseable {
     private final boolean isClient;
     private LongSupplier arrived = () -> 0;
     private long arrivedBefore;
+    private long silentUntilNs = System.nanoTime();
 
     Exchange(boolean isClient) {
         this.isClient = isClient;
@@ -31,6 +33,9 @@ abstract class Exchange implements AutoCloseable {
     /** {@return the peer's endpoint} */
     abstract Endpoint exchange(Endpoint own) throws IOException;
 
+    /** From now on this side waits for the peer without sleeping, where that makes a difference. */
+    abstract void stayAwake();
+
     /** In one piece: the C programs expect to read it at once. */
     abstract void send(byte[] bytes) throws IOException;
 
@@ -46,10 +51,15 @@ abstract class Exchange implements AutoCloseable {
         arrivedBefore = arrived.getAsLong();
     }
 
+    /** For so long the peer may be silent now, because its JVM compiles. */
+    final void allowSilence(Duration time) {
+        silentUntilNs = System.nanoTime() + time.toNanos();
+    }
+
     /** The patience is over: gives up unless packets of the peer have arrived since. */
     final void requireLife(long seconds) throws IOException {
         long now = arrived.getAsLong();
-        if (now == arrivedBefore) {
+        if (now == arrivedBefore && System.nanoTime() - silentUntilNs >= 0) {
             throw silence(seconds);
         }
         arrivedBefore = now;

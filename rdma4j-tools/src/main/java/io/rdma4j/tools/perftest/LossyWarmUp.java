@@ -5,52 +5,57 @@ import io.rdma4j.tools.timing.WarmUpRounds;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 
 /** The warm-up over a transport that may lose messages, with queue pairs of its own. */
-final class LossyWarmUp implements WarmUpRounds.OwnSides<LossyWarmUp.Played> {
+final class LossyWarmUp implements WarmUpRounds.Sides<LossyWarmUp.Side> {
     private final Session session;
     private final LocalPort port;
     private final Plan plan;
 
-    /** A side, the session over it, and what is lost of its messages. */
-    record Played(TestSide side, Session session, Losses losses) implements Closeable {
+    /** The verbs' objects of a side, the session over them, and what is lost of its messages. */
+    record Side(TestSide objects, Session session, Losses losses) implements Closeable {
         @Override
         public void close() throws IOException {
-            side.close();
+            objects.close();
         }
     }
 
-    private LossyWarmUp(Session session, LocalPort port) {
+    private LossyWarmUp(Session session, LocalPort port, int receives) {
         this.session = session;
         this.port = port;
-        plan = session.plan().toWarmUp();
+        plan = session.plan().withReceives(receives);
     }
 
     /** Runs it between sides that have agreed to it. */
     static void run(Session session, LocalPort port) throws IOException {
-        WarmUpRounds.play(new LossyWarmUp(session, port), session.channel()::isWantedByEither);
+        WarmUpRounds rounds = WarmUp.together(session);
+        rounds.play(new LossyWarmUp(session, port, rounds.most()), session.plan().longest());
+        session.channel().watch(session.side()::arrived);
         session.meet();
     }
 
     @Override
-    public Played create() throws IOException {
-        TestSide side = new TestSide(port, null, plan, session.side().mtu(),
+    public Side create(Duration silence) throws IOException {
+        TestSide objects = new TestSide(port, null, plan, session.side().mtu(),
                 session.channel().cycleBytes());
         Losses losses = new Losses();
-        return new Played(side, session.between(side, losses).quiet(plan), losses);
+        return new Side(objects, session.between(objects, silence, losses).quiet(plan), losses);
     }
 
     @Override
-    public void connect(Played played) throws IOException {
-        TestSide side = played.side();
-        side.connect(PerfTest.exchange(side, session.channel()));
-        session.channel().exchange(side.first());
+    public void connect(Side side) throws IOException {
+        TestSide objects = side.objects();
+        SideChannel channel = session.channel();
+        channel.watch(objects::arrived);
+        objects.connect(PerfTest.exchange(objects, channel));
+        channel.exchange(objects.first());
     }
 
     @Override
-    public boolean play(Played played, int number) throws IOException {
-        Session round = WarmUp.round(played.session(), number);
+    public boolean play(Side side, int number, int messages) throws IOException {
+        Session round = WarmUp.round(side.session(), number, messages);
         TestFlow.of(round.plan()).measure(round);
-        return !played.losses().isAny();
+        return !side.losses().isAny();
     }
 }

@@ -1,6 +1,5 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.QueuePairType;
 
 import java.util.List;
@@ -79,12 +78,11 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
                 inlineBytes, outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
     }
 
-    /** {@return the same with as many receives as a round needs} */
-    Plan toWarmUp() {
-        return new Plan(verb, atomic, isLatency, isClient, type, sizes, isSizeChosen,
-                iterations, seconds, marginSeconds, queuePairs, sendDepth,
-                WarmUpRounds.MOST_MESSAGES, moderation, list, inlineBytes,
-                outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
+    /** {@return the same with so many receives posted} */
+    Plan withReceives(int receives) {
+        return new Plan(verb, atomic, isLatency, isClient, type, sizes, isSizeChosen, iterations,
+                seconds, marginSeconds, queuePairs, sendDepth, receives, moderation, list,
+                inlineBytes, outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
     }
 
     /** {@return the plan of so many messages of one size} */

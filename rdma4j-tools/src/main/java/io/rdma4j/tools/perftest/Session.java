@@ -1,6 +1,5 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -35,8 +34,8 @@ record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
     }
 
     /** {@return the same between other sides, over which messages may be lost} */
-    Session between(TestSide other, Losses ofMessages) {
-        return new Session(plan, other, channel, report, WarmUpRounds.SILENCE, ofMessages);
+    Session between(TestSide other, Duration silence, Losses ofMessages) {
+        return new Session(plan, other, channel, report, silence, ofMessages);
     }
 
     CompletionReader completions(TimeWindow window) throws RdmaException {

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.WarmUpRounds;
 import io.rdma4j.verbs.Mtu;
 
 import java.io.IOException;
@@ -85,10 +86,15 @@ final class SideChannel implements AutoCloseable {
         return isPeerReadyToWarmUp;
     }
 
-    /** {@return whether this side or the peer wants something} */
-    boolean isWantedByEither(boolean isWanted) throws IOException {
-        int own = isWanted ? 1 : 0;
-        return (exchangeInt(own) | own) != 0;
+    /** From now on this side waits for the peer without sleeping, where that makes a difference. */
+    void stayAwake() {
+        exchange.stayAwake();
+    }
+
+    /** {@return the peer's number in a warm-up} The peer may be compiling before it answers. */
+    long exchangeNumber(long own) throws IOException {
+        exchange.allowSilence(WarmUpRounds.LONGEST);
+        return exchangeLong(own);
     }
 
     /** {@return the number of bytes from its address on that a peer may use} */

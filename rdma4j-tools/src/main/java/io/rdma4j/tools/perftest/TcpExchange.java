@@ -20,6 +20,11 @@ final class TcpExchange extends Exchange implements OutOfBandChannel.Failures {
     }
 
     @Override
+    void stayAwake() {
+        channel.stayAwake();
+    }
+
+    @Override
     void send(byte[] bytes) throws IOException {
         channel.send(bytes, this);
     }

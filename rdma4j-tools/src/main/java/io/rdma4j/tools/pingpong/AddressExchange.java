@@ -71,21 +71,16 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
         return isReadyToWarmUp && isPeerReadyToWarmUp;
     }
 
-    /** {@return the smaller of this side's number and the peer's} */
-    long smallerOfBoth(long own) throws IOException {
-        channel.send(ByteBuffer.allocate(Long.BYTES).putLong(own).array(), this);
-        return Math.min(own, ByteBuffer.wrap(channel.receive(Long.BYTES, this)).getLong());
+    /** Prepares for a warm-up: this side waits for the peer without sleeping. */
+    void stayAwake() {
+        channel.stayAwake();
     }
 
-    /** {@return whether this side or the peer wants something} The peer may be compiling before it answers. */
-    boolean isWantedByEither(boolean isWanted) throws IOException {
+    /** {@return the peer's number} The peer may be compiling before it answers. */
+    long exchangeNumber(long own) throws IOException {
         compilingUntilNs = System.nanoTime() + WarmUpRounds.LONGEST.toNanos();
-        return smallerOfBoth(isWanted ? 0 : 1) == 0;
-    }
-
-    /** Waits until the peer has come to the same point. */
-    void meet() throws IOException {
-        smallerOfBoth(0);
+        channel.send(ByteBuffer.allocate(Long.BYTES).putLong(own).array(), this);
+        return ByteBuffer.wrap(channel.receive(Long.BYTES, this)).getLong();
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.timing.Looks;
+import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -188,7 +188,7 @@ public final class AtomicPingpong implements Callable<Integer> {
         private int takeNext() throws IOException {
             long startNs = System.nanoTime();
             for (int polls = 1; !side.completions().poll(completion); polls++) {
-                Looks.pause(polls);
+                Backoff.pause(polls);
                 if (System.nanoTime() - startNs > options.patience().toNanos()) {
                     throw new IOException("nothing came from the peer for "
                             + options.patience().toSeconds() + " s");

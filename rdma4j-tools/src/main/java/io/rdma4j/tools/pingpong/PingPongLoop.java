@@ -1,11 +1,12 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.timing.Looks;
+import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import java.util.Arrays;
  */
 final class PingPongLoop {
     private static final int BATCH = 16;
-    private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 1 << 10;
+    private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 64;
 
     private final PingPongSide side;
     private final Traffic traffic;
@@ -28,6 +29,7 @@ final class PingPongLoop {
     /** For each queue pair the identifiers it waits for; they are bits. */
     private final int[] pending;
     private Duration patience;
+    private boolean isWarmUp;
     private boolean mayLose;
     private boolean isSilent;
     private boolean isClient;
@@ -46,10 +48,17 @@ final class PingPongLoop {
         pending = new int[traffic.queuePairs()];
     }
 
-    /** From now on the end of this patience is the end of a play, and no failure. */
-    void allowLosses(Duration patienceWithLosses) {
-        patience = patienceWithLosses;
-        mayLose = true;
+    /**
+     * Plays for a warm-up from now on.
+     *
+     * @param silence when nothing has come for so long, a message was lost, which is no failure; null if none can be lost
+     */
+    void warmUp(@Nullable Duration silence) {
+        isWarmUp = true;
+        if (silence != null) {
+            patience = silence;
+            mayLose = true;
+        }
     }
 
     /** Gets ready for a peer that may begin at any time. */
@@ -65,7 +74,7 @@ final class PingPongLoop {
      * Plays to the end; the client serves. It may be played again if there is one queue pair, because no message is on
      * its way then.
      *
-     * @return whether everything came, unless losses are failures
+     * @return whether everything came; if not, it cannot be played again
      */
     boolean play(boolean shallServe, int exchanges) throws IOException {
         isClient = shallServe;
@@ -112,15 +121,15 @@ final class PingPongLoop {
     }
 
     private void pollUntilSomething() throws IOException {
-        long startNs = 0;
+        if (takeSome()) {
+            return;
+        }
+        long startNs = System.nanoTime();
         for (int polls = 1; !isSilent && !takeSome(); polls++) {
-            Looks.pause(polls);
-            if (polls % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
-                long nowNs = System.nanoTime();
-                startNs = startNs == 0 ? nowNs : startNs;
-                if (nowNs - startNs > patience.toNanos()) {
-                    onSilence();
-                }
+            Backoff.pause(polls);
+            if (polls % POLLS_PER_LOOK_AT_THE_CLOCK == 0
+                    && System.nanoTime() - startNs > patience.toNanos()) {
+                onSilence();
             }
         }
     }
@@ -134,8 +143,8 @@ final class PingPongLoop {
 
     private IOException nothingComes() {
         return new IOException("nothing came from the peer for " + patience.toSeconds()
-                + " s, after " + received + " of " + iterations + " messages; "
-                + advice());
+                + " s, after " + received + " of " + iterations + " messages"
+                + (isWarmUp ? " of the warm-up; " : "; ") + advice());
     }
 
     private String advice() {

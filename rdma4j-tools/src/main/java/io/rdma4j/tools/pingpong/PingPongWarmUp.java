@@ -5,12 +5,13 @@ import io.rdma4j.verbs.DeviceContext;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 
 /**
  * The phase before the exchange that is measured, between two Java sides. It has queue pairs of its own, so that those of
  * the exchange stay as they are.
  */
-final class PingPongWarmUp implements WarmUpRounds.OwnSides<PingPongWarmUp.Played> {
+final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
     private static final long LONGEST_MESSAGE = 1 << 20;
 
     private final DeviceContext context;
@@ -19,11 +20,11 @@ final class PingPongWarmUp implements WarmUpRounds.OwnSides<PingPongWarmUp.Playe
     private final Traffic traffic;
     private final long timestampMask;
 
-    /** A side and what is played over it. */
-    record Played(PingPongSide side, PingPongLoop loop) implements Closeable {
+    /** The verbs' objects of a side, and the exchange over them. */
+    record Side(PingPongSide objects, PingPongLoop loop) implements Closeable {
         @Override
         public void close() throws IOException {
-            side.close();
+            objects.close();
         }
     }
 
@@ -34,44 +35,43 @@ final class PingPongWarmUp implements WarmUpRounds.OwnSides<PingPongWarmUp.Playe
         this.channel = channel;
         timestampMask = context.queryDeviceExtended().completionTimestampMask();
         // Sides whose messages differ fail later, in the words of the exchange itself.
-        this.traffic = traffic.toWarmUp(
-                channel.smallerOfBoth(Math.min(traffic.size(), LONGEST_MESSAGE)));
+        long size = Math.min(traffic.size(), LONGEST_MESSAGE);
+        this.traffic = traffic.toWarmUp(Math.clamp(channel.exchangeNumber(size), 0, size));
     }
 
     /** Runs it. Its objects are closed on both sides afterwards. */
     static void run(DeviceContext context, PingPongOptions options, Traffic traffic,
             AddressExchange channel) throws IOException {
-        WarmUpRounds.play(new PingPongWarmUp(context, options, traffic, channel),
-                channel::isWantedByEither);
-        channel.meet();
+        channel.stayAwake();
+        PingPongWarmUp warmUp = new PingPongWarmUp(context, options, traffic, channel);
+        // Messages are counted together, not for each queue pair.
+        new WarmUpRounds(channel::exchangeNumber, 1, 1, 1).play(warmUp, warmUp.traffic.size());
+        channel.exchangeNumber(0);
     }
 
     @Override
-    public Played create() throws IOException {
-        PingPongSide side = new PingPongSide(context, options, traffic);
-        PingPongLoop loop = new PingPongLoop(side, traffic, options,
+    public Side create(Duration silence) throws IOException {
+        PingPongSide objects = new PingPongSide(context, options, traffic);
+        PingPongLoop loop = new PingPongLoop(objects, traffic, options,
                 new ReceiveTimes(timestampMask));
-        if (traffic.mayLose()) {
-            loop.allowLosses(WarmUpRounds.SILENCE);
-        }
-        return new Played(side, loop);
+        loop.warmUp(traffic.mayLose() ? silence : null);
+        return new Side(objects, loop);
     }
 
     @Override
-    public void connect(Played played) throws IOException {
-        played.loop().prepare();
-        channel.exchange(played.side().told(), played.side()::connect);
+    public void connect(Side side) throws IOException {
+        side.loop().prepare();
+        channel.exchange(side.objects().told(), side.objects()::connect);
     }
 
     /** At the end of a round, messages of other queue pairs are still on their way. */
     @Override
     public int roundsOfASide() {
-        return traffic.queuePairs() > 1 ? 1 : WarmUpRounds.OwnSides.super.roundsOfASide();
+        return traffic.queuePairs() > 1 ? 1 : WarmUpRounds.Sides.super.roundsOfASide();
     }
 
     @Override
-    public boolean play(Played played, int number) throws IOException {
-        return played.loop().play(channel.isClient(),
-                WarmUpRounds.messages(number, traffic.size()));
+    public boolean play(Side side, int number, int messages) throws IOException {
+        return side.loop().play(channel.isClient(), messages);
     }
 }

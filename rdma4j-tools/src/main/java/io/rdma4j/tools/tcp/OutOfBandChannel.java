@@ -1,6 +1,6 @@
 package io.rdma4j.tools.tcp;
 
-import io.rdma4j.tools.timing.Looks;
+import io.rdma4j.tools.timing.Backoff;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,6 +43,7 @@ public final class OutOfBandChannel implements AutoCloseable {
     private final Socket socket;
     private final boolean isClient;
     private final Duration patience;
+    private boolean isAwake;
 
     private OutOfBandChannel(Socket socket, boolean isClient, Duration patience)
             throws IOException {
@@ -142,7 +143,9 @@ public final class OutOfBandChannel implements AutoCloseable {
 
     private int receiveSome(byte[] bytes, int from, Failures failures) throws IOException {
         try {
-            awaitAwake();
+            if (isAwake) {
+                busyWait();
+            }
             return socket.getInputStream().read(bytes, from, bytes.length - from);
         } catch (SocketTimeoutException e) {
             failures.onSilence(patience);
@@ -153,14 +156,19 @@ public final class OutOfBandChannel implements AutoCloseable {
     }
 
     /**
-     * Looks for bytes for a while. A thread that sleeps is often woken on the processor of the peer that sent them,
-     * and what the two do then is measured on one processor until the system separates them again.
+     * From now on waits for bytes are busy for a while, before the thread sleeps. A thread that sleeps is often woken on
+     * the processor of the peer that sent to it, and what the two do then is measured on one processor, until the system
+     * separates them again.
      */
-    private void awaitAwake() throws IOException {
+    public void stayAwake() {
+        isAwake = true;
+    }
+
+    private void busyWait() throws IOException {
         InputStream in = socket.getInputStream();
         long endNs = System.nanoTime() + AWAKE_NS;
-        for (int looks = 1; in.available() == 0 && System.nanoTime() - endNs < 0; looks++) {
-            Looks.pause(looks);
+        for (int polls = 1; in.available() == 0 && System.nanoTime() - endNs < 0; polls++) {
+            Backoff.pause(polls);
         }
     }
 

@@ -13,13 +13,11 @@ import java.util.concurrent.TimeUnit;
 final class JitActivity {
     /** Of messages, without any compilation: then all is compiled. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final long MOST_NS = WarmUpRounds.LONGEST.toNanos();
     private static final Duration LOOK = Duration.ofMillis(10);
 
     private final CompilationMXBean jit = ManagementFactory.getCompilationMXBean();
-    private final long startNs = System.nanoTime();
+    private final long endNs = System.nanoTime() + WarmUpRounds.LONGEST.toNanos();
     private long compiledMs = compiledMs();
-    private long roundNs;
     private long quietNs;
 
     private long compiledMs() {
@@ -28,25 +26,24 @@ final class JitActivity {
                 : jit.getTotalCompilationTime();
     }
 
-    /** Messages are about to be sent. */
-    void beginRound() {
-        roundNs = System.nanoTime();
-    }
-
-    /** {@return whether to send more} Waits for what is being compiled. */
-    boolean endRound() throws IOException {
-        long nowNs = System.nanoTime();
+    /**
+     * Waits for what is being compiled.
+     *
+     * @param messagesNs how long there were messages since the last call
+     * @return whether more are needed
+     */
+    boolean isMoreNeeded(long messagesNs) throws IOException {
         boolean hasCompiled = false;
         for (long now = compiledMs(); now != compiledMs && isTimeLeft(); now = compiledMs()) {
             hasCompiled = true;
             compiledMs = now;
             Pause.of(LOOK);
         }
-        quietNs = hasCompiled ? 0 : quietNs + nowNs - roundNs;
+        quietNs = hasCompiled ? 0 : quietNs + messagesNs;
         return quietNs < QUIET_NS && isTimeLeft();
     }
 
     private boolean isTimeLeft() {
-        return System.nanoTime() - startNs < MOST_NS;
+        return System.nanoTime() - endNs < 0;
     }
 }

@@ -1,7 +1,7 @@
 /**
- * How tools pass time: pauses between two looks at a queue, and rounds of messages before those that are measured.
+ * How tools pass time: pauses between two polls of a queue, and rounds of messages before those that are measured.
  *
- * <p>{@code Looks} is for threads that poll, {@code Pause} for those that wait, {@code WarmUpRounds} repeats messages
+ * <p>{@code Backoff} is for threads that poll, {@code Pause} for those that wait, {@code WarmUpRounds} repeats messages
  * until the JVM has compiled their code, which {@code JitActivity} finds out. Knows only the JDK. Start reading at
  * {@code WarmUpRounds}.
  */

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.Gid;
@@ -89,33 +90,43 @@ class AddressExchangeTest {
         }
     }
 
-    /** A mark is a sign before the PSN: as long as without, and the same number for a C program. */
+    /** C reads the parts of an address as hexadecimal numbers that may have a sign. */
     @Test
     void markedAddressIsTheSameForAPeerThatKnowsNoMarks() throws Exception {
-        byte[] marked = AddressText.bytes(OWN.getFirst(), true);
-        byte[] plain = AddressText.bytes(OWN.getFirst(), false);
-        assertThat(new String(marked, StandardCharsets.US_ASCII)).startsWith("0000:000011:+00005:");
-        assertThat(marked).hasSameSizeAs(plain);
-        assertThat(AddressText.parse(marked)).isEqualTo(AddressText.parse(plain))
-                .isEqualTo(OWN.getFirst());
+        QueuePairAddress own = new QueuePairAddress(0xc001, 0xfffffe, 0xfffff,
+                OWN.getFirst().gid());
+        byte[] marked = AddressText.bytes(own, true);
+        byte[] plain = AddressText.bytes(own, false);
+        assertThat(marked).hasSameSizeAs(plain).hasSize(AddressText.LENGTH);
+        String[] parts = new String(marked, StandardCharsets.US_ASCII).split(":", -1);
+        assertThat(parts).hasSize(4);
+        assertThat(Integer.parseInt(parts[0], 16)).isEqualTo(own.lid());
+        assertThat(Integer.parseInt(parts[1], 16)).isEqualTo(own.number());
+        assertThat(Integer.parseInt(parts[2], 16)).isEqualTo(own.psn());
         assertThat(AddressText.isMarked(marked)).isTrue();
         assertThat(AddressText.isMarked(plain)).isFalse();
+        assertThat(AddressText.parse(marked)).isEqualTo(own);
     }
 
-    /** It may be compiling, which a short patience does not forbid. */
+    /** It may be compiling, for longer than this side's patience with others. */
     @Test
     void peerThatCompilesIsWaitedFor() throws Exception {
+        Duration patience = Duration.ofSeconds(1);
         try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
-            CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(200), channel -> {
+            CompletableFuture<Long> exchanged = new CompletableFuture<>();
+            CompletableFuture<Boolean> server = serve(listener, patience, channel -> {
                 channel.exchange(OWN, _ -> {});
-                return channel.isWantedByEither(false);
+                exchanged.complete(System.nanoTime());
+                return channel.exchangeNumber(1) == 2;
             });
             try (AddressExchange client = new AddressExchange(
                     OutOfBandChannel.connect("127.0.0.1", port, LONG), true)) {
                 client.exchange(OWN, _ -> {});
-                Thread.sleep(600);
-                assertThat(client.isWantedByEither(true)).isTrue();
+                long endNs = exchanged.get(60, TimeUnit.SECONDS)
+                        + patience.multipliedBy(3).dividedBy(2).toNanos();
+                Wait.until("the patience is over", () -> System.nanoTime() - endNs >= 0);
+                assertThat(client.exchangeNumber(2)).isOne();
             }
             assertThat(server.get(60, TimeUnit.SECONDS)).isTrue();
         }
