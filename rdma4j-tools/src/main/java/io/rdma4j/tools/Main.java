@@ -104,7 +104,19 @@ public final class Main implements Runnable {
     public static void main(String[] arguments) {
         // Programs read this output as they read the originals': digits are ASCII in every locale.
         Locale.setDefault(Locale.ROOT);
-        System.exit(commandLine(arguments).execute(arguments));
+        int status;
+        try {
+            status = commandLine(arguments).execute(arguments);
+        } catch (LinkageError e) {
+            // A class could not be initialized, for example because the process may open no more files.
+            Throwable cause = e;
+            while (cause.getCause() != null) {
+                cause = cause.getCause();
+            }
+            System.err.println("rdma4j: " + OneLine.of(cause));
+            status = 1;
+        }
+        System.exit(status);
     }
 
     /**

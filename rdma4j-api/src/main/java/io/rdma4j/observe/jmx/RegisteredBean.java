@@ -31,7 +31,11 @@ final class RegisteredBean {
         if (isStarted) {
             registered.register();
         } else {
-            Thread.ofPlatform().daemon().name("rdma4j-jmx").start(registered::register);
+            // JMX may be impossible here, for example because the process may open no more files.
+            Thread.ofPlatform().daemon().name("rdma4j-jmx")
+                    .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
+                            "no JMX for " + bean.getName(), e))
+                    .start(registered::register);
         }
         return registered;
     }

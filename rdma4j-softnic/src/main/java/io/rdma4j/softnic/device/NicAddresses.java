@@ -171,6 +171,11 @@ public final class NicAddresses {
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
                 take(InetAddress.ofLiteral("127.0.0." + n));
+                if (last != null) {
+                    LOG.log(System.Logger.Level.WARNING, "{0} is at 127.0.0.{1}: {2} by {3}",
+                            device.name(), n, last.detail(),
+                            transport.holder(InetAddress.ofLiteral("127.0.0." + (n - 1))));
+                }
                 return;
             } catch (RdmaException e) {
                 if (e.errno() != Errno.EADDRINUSE) {

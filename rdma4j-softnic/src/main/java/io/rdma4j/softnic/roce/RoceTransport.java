@@ -161,8 +161,8 @@ public final class RoceTransport implements Transport {
     @Override
     public String holder(InetAddress taken) {
         return PortHolder.of(taken, Path.UDP_PORT,
-                ", which does not share it: processes of one user on Linux do, with native access"
-                        + " and this version of rdma4j");
+                ", which does not share it: processes of one user on Linux do, with native access,"
+                        + " this version of rdma4j and the same XDG_RUNTIME_DIR and /dev/shm");
     }
 
     @Override

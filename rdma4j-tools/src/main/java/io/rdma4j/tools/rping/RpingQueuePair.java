@@ -156,7 +156,7 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
             }
             lookForEnd();
             if (System.nanoTime() - startNs > patience.toNanos()) {
-                throw new RdmaException(Errno.ETIMEDOUT, "rping",
+                throw new RdmaException(Errno.ETIMEDOUT, "await completion",
                         "nothing came from the peer for " + patience.toSeconds() + " s");
             }
         }

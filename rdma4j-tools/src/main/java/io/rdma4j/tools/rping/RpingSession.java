@@ -101,7 +101,7 @@ final class RpingSession implements AutoCloseable {
             advertise(dataRegion);
             awaitMessage();
             if (settings.isValidating() && start.mismatch(data) >= 0) {
-                throw new RdmaException(Errno.EIO, "rping",
+                throw new RdmaException(Errno.EIO, "check data",
                         "data mismatch in round " + round + " at byte " + start.mismatch(data));
             }
             if (settings.isVerbose()) {
@@ -195,7 +195,7 @@ final class RpingSession implements AutoCloseable {
     private int advertisedLength() throws RdmaException {
         int length = received.get(U32, 12);
         if (length < 0 || length > size) {
-            throw new RdmaException(Errno.EMSGSIZE, "rping", "the client's pings have "
+            throw new RdmaException(Errno.EMSGSIZE, "read data", "the client's pings have "
                     + Integer.toUnsignedString(length) + " bytes; start this side with -S "
                     + length);
         }
@@ -204,7 +204,7 @@ final class RpingSession implements AutoCloseable {
 
     private static void expectSuccess(WorkCompletion completion) throws RdmaException {
         if (!isDelivered(completion)) {
-            throw new RdmaException(Errno.EIO, "rping", "the peer disconnected too early");
+            throw new RdmaException(Errno.EIO, "exchange data", "the peer disconnected too early");
         }
     }
 

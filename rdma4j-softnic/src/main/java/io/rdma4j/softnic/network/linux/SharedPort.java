@@ -255,9 +255,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             hadAny = true;
             if (System.nanoTime() - untilNs > 0) {
                 throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
-                        + local.getHostAddress() + " is shared by processes that are not in "
-                        + file + ", which this one uses: start all of them with the same"
-                        + " XDG_RUNTIME_DIR");
+                        + local.getHostAddress() + " is taken");
             }
             LockSupport.parkNanos(STRANGER_LOOK_NS);
         }
