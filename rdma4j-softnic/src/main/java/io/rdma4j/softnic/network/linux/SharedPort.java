@@ -49,7 +49,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static final long AT_ONCE_NS = 2_000_000;
     static final String OPERATION = "share UDP port 4791";
 
-    private final Path file;
     private final Arena arena;
     private final TableLocks locks;
     private final SharedTable table;
@@ -111,7 +110,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     private SharedPort(Path file, Arena arena)
             throws IOException, LinuxSocket.Refused, RdmaException {
-        this.file = file;
         this.arena = arena;
         locks = SharedFile.locked(file, arena);
         PlaceFinder probing = null;
