@@ -171,7 +171,7 @@ public final class NicAddresses {
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
                 take(InetAddress.ofLiteral("127.0.0." + n));
-                if (last != null) {
+                if (last != null && transport.sharesAddresses()) {
                     LOG.log(System.Logger.Level.WARNING, "{0} is at 127.0.0.{1}: {2} by {3}",
                             device.name(), n, last.detail(),
                             transport.holder(InetAddress.ofLiteral("127.0.0." + (n - 1))));

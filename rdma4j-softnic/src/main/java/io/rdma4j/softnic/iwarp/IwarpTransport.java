@@ -90,6 +90,11 @@ public final class IwarpTransport implements Transport {
     }
 
     @Override
+    public boolean sharesAddresses() {
+        return true;
+    }
+
+    @Override
     public String holder(InetAddress taken) {
         return "nobody";
     }

@@ -159,6 +159,11 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
+    public boolean sharesAddresses() {
+        return network.sharing().isShared();
+    }
+
+    @Override
     public String holder(InetAddress taken) {
         return PortHolder.of(taken, Path.UDP_PORT,
                 ", which does not share it: processes of one user on Linux do, with native access,"

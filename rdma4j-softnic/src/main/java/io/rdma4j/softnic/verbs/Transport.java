@@ -49,6 +49,9 @@ public interface Transport {
     /** {@return a text for people that names the process with an address, and says what can be done} For any thread. */
     String holder(InetAddress taken);
 
+    /** {@return whether several processes can have the same address} */
+    boolean sharesAddresses();
+
     /** {@return whether it holds an address} */
     boolean holds(Gid address);
 

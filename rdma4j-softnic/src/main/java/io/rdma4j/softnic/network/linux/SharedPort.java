@@ -49,6 +49,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static final long AT_ONCE_NS = 2_000_000;
     static final String OPERATION = "share UDP port 4791";
 
+    private final Path file;
     private final Arena arena;
     private final TableLocks locks;
     private final SharedTable table;
@@ -110,6 +111,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     private SharedPort(Path file, Arena arena)
             throws IOException, LinuxSocket.Refused, RdmaException {
+        this.file = file;
         this.arena = arena;
         locks = SharedFile.locked(file, arena);
         PlaceFinder probing = null;
@@ -253,7 +255,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             hadAny = true;
             if (System.nanoTime() - untilNs > 0) {
                 throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
-                        + local.getHostAddress() + " is taken");
+                        + local.getHostAddress() + " (shared by " + file + ") is taken");
             }
             LockSupport.parkNanos(STRANGER_LOOK_NS);
         }

@@ -199,7 +199,7 @@ class SharedPortTest extends SharingStage {
         LinuxSocket stranger = stranger();
         try {
             assertThatExceptionOfType(RdmaException.class).isThrownBy(Member::new)
-                    .withMessageContaining("processes that are not in")
+                    .withMessageContaining("is taken")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
         } finally {
             stranger.close();
