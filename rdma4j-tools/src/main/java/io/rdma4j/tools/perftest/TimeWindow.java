@@ -47,7 +47,7 @@ final class TimeWindow {
     }
 
     boolean isOver() {
-        return isGivenUp || isTimed && hasBegun && nowNs - beginNs >= lengthNs;
+        return isGivenUp || (isTimed && hasBegun && nowNs - beginNs >= lengthNs);
     }
 
     /** Counts messages, if it is the time to. */
