@@ -13,6 +13,7 @@ import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -40,11 +41,17 @@ class WarmUpRoundsTest {
     private static class Log implements WarmUpRounds.Sides<Closeable> {
         final List<String> lines = new ArrayList<>();
         final List<Integer> messages = new ArrayList<>();
+        final IntPredicate isLost;
         Duration silence = Duration.ZERO;
         int sides;
 
-        boolean isLost(int number) {
-            return false;
+        Log() {
+            this(number -> false);
+        }
+
+        /** @param isLost which rounds lose a message */
+        Log(IntPredicate isLost) {
+            this.isLost = isLost;
         }
 
         @Override
@@ -64,7 +71,7 @@ class WarmUpRoundsTest {
             lines.add("play " + number);
             messages.add(count);
             takeTime(count);
-            return !isLost(number);
+            return !isLost.test(number);
         }
     }
 
@@ -77,12 +84,7 @@ class WarmUpRoundsTest {
 
     @Test
     void sideIsReplacedAfterSomeRoundsAndAfterALoss() throws IOException {
-        Log log = new Log() {
-            @Override
-            boolean isLost(int number) {
-                return number == 3;
-            }
-        };
+        Log log = new Log(number -> number == 3);
         new WarmUpRounds(peer(24, 1), 1, 1, 1).play(log, 0);
         assertThat(log.lines).startsWith("connect 1", "play 0", "play 1", "play 2", "play 3",
                 "close 1", "connect 2", "play 4");
@@ -161,13 +163,10 @@ class WarmUpRoundsTest {
     /** Waiting for a message that does not come is not the time of messages, after which all is compiled. */
     @Test
     void lossesDoNotCountAsMessagesWithoutCompilation() throws IOException {
-        Log log = new Log() {
-            @Override
-            boolean isLost(int number) {
-                takeTime(50);
-                return true;
-            }
-        };
+        Log log = new Log(number -> {
+            takeTime(50);
+            return true;
+        });
         int rounds = 200 / 50 + 2;
         WarmUpRounds.Agreement alone = own -> {
             if (log.messages.size() == rounds) {
@@ -182,12 +181,9 @@ class WarmUpRoundsTest {
 
     @Test
     void failureClosesTheSide() {
-        Log log = new Log() {
-            @Override
-            boolean isLost(int number) {
-                throw new IllegalStateException("failed");
-            }
-        };
+        Log log = new Log(number -> {
+            throw new IllegalStateException("failed");
+        });
         assertThatThrownBy(() -> new WarmUpRounds(peer(9, 1), 1, 1, 1).play(log, 0))
                 .hasMessage("failed");
         assertThat(log.lines).containsExactly("connect 1", "play 0", "close 1");
