@@ -12,7 +12,7 @@ final class Crowding {
     /** A yield that takes longer was to a thread that works. */
     static final long LONG_NS = 1_000_000;
     static final long SHORTEST_TRUST_NS = 5_000_000;
-    static final long LONGEST_TRUST_NS = 30_000_000;
+    static final long LONGEST_TRUST_NS = 100_000_000;
 
     private final LongSupplier clock;
     private long trustNs = SHORTEST_TRUST_NS;
