@@ -167,28 +167,30 @@ public final class NicAddresses {
     }
 
     private void openFreeLoopback() throws RdmaException {
-        RdmaException last = null;
+        RdmaException first = null;
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
                 take(InetAddress.ofLiteral("127.0.0." + n));
-                if (last != null && transport.sharesAddresses()) {
+                if (first != null && transport.sharesAddresses()) {
                     LOG.log(System.Logger.Level.WARNING, "{0} is at 127.0.0.{1}: {2} by {3}",
-                            device.name(), n, last.detail(),
-                            transport.holder(InetAddress.ofLiteral("127.0.0." + (n - 1))));
+                            device.name(), n, first.detail(), holderOfFirstLoopback());
                 }
                 return;
             } catch (RdmaException e) {
                 if (e.errno() != Errno.EADDRINUSE) {
                     throw e;
                 }
-                last = e;
+                first = first == null ? e : first;
             }
         }
         throw new RdmaException(Errno.EADDRINUSE, "open device", "all of 127.0.0.1 to 127.0.0."
-                + LAST_LOOPBACK + " are taken, the first by "
-                + transport.holder(InetAddress.ofLiteral("127.0.0.1"))
+                + LAST_LOOPBACK + " are taken, the first by " + holderOfFirstLoopback()
                 + "; end some of those that hold it",
-                last);
+                first);
+    }
+
+    private String holderOfFirstLoopback() {
+        return transport.holder(InetAddress.ofLiteral("127.0.0.1"));
     }
 
     /**

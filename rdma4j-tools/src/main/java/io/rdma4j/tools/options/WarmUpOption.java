@@ -6,8 +6,8 @@ import picocli.CommandLine.Option;
 public final class WarmUpOption {
     @Option(names = "--perform_warm_up", negatable = true, defaultValue = "true",
             fallbackValue = "true",
-            description = "Let some seconds of the same messages go before those that count, unless"
-                    + " the peer takes no part in it (default: yes).")
+            description = "Do for some seconds what is measured before it counts, unless the peer"
+                    + " takes no part in it (default: yes).")
     private boolean isWanted = true;
 
     /** Called by the command line. */

@@ -48,7 +48,7 @@ final class LossyWarmUp implements WarmUpRounds.Sides<LossyWarmUp.Side> {
         TestSide objects = side.objects();
         SideChannel channel = session.channel();
         channel.watch(objects::arrived);
-        objects.connect(PerfTest.exchange(objects, channel));
+        objects.connect(channel.exchange(objects.endpoints()));
         channel.exchange(objects.first());
     }
 

@@ -73,9 +73,10 @@ final class MessageStream {
     }
 
     private boolean isMore() {
-        if (window.isTimed() || window.isOver()) {
-            return !window.isOver();
-        }
+        return !window.isOver() && (window.isTimed() || isMoreToCome());
+    }
+
+    private boolean isMoreToCome() {
         return (sender != null && !sender.isDone())
                 || (receiver != null && !receiver.isDone());
     }

@@ -14,7 +14,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ServerSocket;
-import java.util.ArrayList;
 import java.util.List;
 
 /** One run of a tool, the same for all of them. */
@@ -199,22 +198,14 @@ final class PerfTest {
         if (plan.isLatency() && !isSend) {
             channel.exchange(side.first());
         }
-        side.connect(exchange(side, channel));
+        side.connect(channel.exchange(side.endpoints()));
         if (isSend) {
             channel.exchange(side.first());
         }
         side.endpoints().forEach(own -> report.printEndpoint("local", own));
-        exchange(side, channel).forEach(peer -> report.printEndpoint("remote", peer));
+        channel.exchange(side.endpoints()).forEach(peer -> report.printEndpoint("remote", peer));
         if (!isSend) {
             channel.exchange(side.first());
         }
-    }
-
-    static List<Endpoint> exchange(TestSide side, SideChannel channel) throws IOException {
-        List<Endpoint> remote = new ArrayList<>();
-        for (Endpoint own : side.endpoints()) {
-            remote.add(channel.exchange(own));
-        }
-        return remote;
     }
 }

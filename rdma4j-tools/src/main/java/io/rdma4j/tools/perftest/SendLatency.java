@@ -53,9 +53,10 @@ final class SendLatency implements TestFlow {
         }
 
         private boolean isMore() {
-            if (plan.isTimed() || window.isOver()) {
-                return !window.isOver();
-            }
+            return !window.isOver() && (plan.isTimed() || isMoreToCome());
+        }
+
+        private boolean isMoreToCome() {
             return receiver.received() < plan.iterations() || completed < plan.iterations();
         }
 

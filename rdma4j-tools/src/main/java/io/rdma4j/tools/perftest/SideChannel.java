@@ -6,7 +6,9 @@ import io.rdma4j.verbs.Mtu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
@@ -105,6 +107,15 @@ final class SideChannel implements AutoCloseable {
     /** Exchanges endpoints with the peer, or only synchronizes with it. */
     Endpoint exchange(Endpoint own) throws IOException {
         return exchange.exchange(own);
+    }
+
+    /** {@return the peer's endpoints, as many as the own ones} */
+    List<Endpoint> exchange(List<Endpoint> own) throws IOException {
+        List<Endpoint> remote = new ArrayList<>();
+        for (Endpoint each : own) {
+            remote.add(exchange(each));
+        }
+        return remote;
     }
 
     /** {@return the result of the peer} */
