@@ -4,8 +4,13 @@ import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -132,13 +137,40 @@ class PromisesTest {
 
     /** {@return the files of the repository, without what builds and runs have made} */
     private static List<Path> files(Predicate<Path> wanted) {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(Files::isRegularFile).filter(wanted).filter(
-                    file -> !ROOT.relativize(file).toString().matches(
-                            "(?:.*/)?(?:target|\\.git|\\.\\w+)/.*"))
-                    .toList();
+        List<Path> found = new ArrayList<>();
+        try {
+            Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult preVisitDirectory(Path folder,
+                        BasicFileAttributes attributes) {
+                    String name = String.valueOf(folder.getFileName());
+                    boolean isMade = name.equals("target") || name.startsWith(".");
+                    return isMade && !folder.equals(ROOT)
+                            ? FileVisitResult.SKIP_SUBTREE
+                            : FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    if (attributes.isRegularFile() && wanted.test(file)) {
+                        found.add(file);
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+
+                /** A JVM that another test attaches to makes a file in its folder for a moment. */
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException failure)
+                        throws IOException {
+                    if (failure instanceof NoSuchFileException) {
+                        return FileVisitResult.CONTINUE;
+                    }
+                    throw failure;
+                }
+            });
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+        return found;
     }
 }
