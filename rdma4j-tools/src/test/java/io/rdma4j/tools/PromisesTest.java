@@ -158,7 +158,7 @@ class PromisesTest {
                     return FileVisitResult.CONTINUE;
                 }
 
-                /** A JVM that another test attaches to makes a file in its folder for a moment. */
+                // A JVM that another test attaches to makes a file in its folder for a moment.
                 @Override
                 public FileVisitResult visitFileFailed(Path file, IOException failure)
                         throws IOException {
