@@ -5,6 +5,7 @@ import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Finds out whether the JVM still compiles. Its compilers share the cores with polling threads, so after each round
@@ -15,15 +16,28 @@ final class JitActivity {
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final Duration LOOK = Duration.ofMillis(10);
 
-    private final CompilationMXBean jit = ManagementFactory.getCompilationMXBean();
-    private final long endNs = System.nanoTime() + WarmUpRounds.LONGEST.toNanos();
-    private long compiledMs = compiledMs();
+    private final LongSupplier clock;
+    private final LongSupplier compilation;
+    private final long endNs;
+    private long compiledMs;
     private long quietNs;
 
-    private long compiledMs() {
-        return jit == null || !jit.isCompilationTimeMonitoringSupported()
-                ? 0
-                : jit.getTotalCompilationTime();
+    /**
+     * @param clock the time in ns
+     * @param compilation for how many ms the compilers have worked since the JVM's start
+     */
+    JitActivity(LongSupplier clock, LongSupplier compilation) {
+        this.clock = clock;
+        this.compilation = compilation;
+        endNs = clock.getAsLong() + WarmUpRounds.LONGEST.toNanos();
+        compiledMs = compilation.getAsLong();
+    }
+
+    /** {@return that of this JVM} */
+    static JitActivity ofThisJvm() {
+        CompilationMXBean jit = ManagementFactory.getCompilationMXBean();
+        boolean isKnown = jit != null && jit.isCompilationTimeMonitoringSupported();
+        return new JitActivity(System::nanoTime, isKnown ? jit::getTotalCompilationTime : () -> 0);
     }
 
     /**
@@ -34,16 +48,18 @@ final class JitActivity {
      */
     boolean isMoreNeeded(long messagesNs) throws IOException {
         boolean hasCompiled = false;
-        for (long now = compiledMs(); now != compiledMs && isTimeLeft(); now = compiledMs()) {
+        long now = compilation.getAsLong();
+        while (now != compiledMs && isTimeLeft()) {
             hasCompiled = true;
             compiledMs = now;
             Pause.of(LOOK);
+            now = compilation.getAsLong();
         }
         quietNs = hasCompiled ? 0 : quietNs + messagesNs;
         return quietNs < QUIET_NS && isTimeLeft();
     }
 
     private boolean isTimeLeft() {
-        return System.nanoTime() - endNs < 0;
+        return clock.getAsLong() - endNs < 0;
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * The phase before a measurement: rounds of the same messages until the JVM has compiled their code, or the time for it
@@ -106,7 +107,8 @@ public final class WarmUpRounds {
     private final int[] messages;
     private final int most;
     private final int step;
-    private final JitActivity jit = new JitActivity();
+    private final LongSupplier clock;
+    private final JitActivity jit;
     private int number;
     private boolean goesOn = true;
     private long roundTripNs = Long.MAX_VALUE;
@@ -118,7 +120,15 @@ public final class WarmUpRounds {
      * @param step messages of a queue pair come in multiples of this; the same on both sides
      */
     public WarmUpRounds(Agreement agreement, int kinds, int queuePairs, int step) {
+        this(agreement, kinds, queuePairs, step, System::nanoTime, JitActivity.ofThisJvm());
+    }
+
+    /** @param clock the time in ns */
+    WarmUpRounds(Agreement agreement, int kinds, int queuePairs, int step, LongSupplier clock,
+            JitActivity jit) {
         this.agreement = agreement;
+        this.clock = clock;
+        this.jit = jit;
         this.step = step;
         most = Math.max(1, MOST_MESSAGES / queuePairs / step) * step;
         messages = new int[kinds];
@@ -178,9 +188,9 @@ public final class WarmUpRounds {
     private boolean playOne(Playing playing) throws IOException {
         int kind = number++ % messages.length;
         int count = messages[kind];
-        long startNs = System.nanoTime();
+        long startNs = clock.getAsLong();
         boolean isComplete = playing.play(count);
-        long tookNs = System.nanoTime() - startNs;
+        long tookNs = clock.getAsLong() - startNs;
         boolean isWanted = jit.isMoreNeeded(isComplete ? tookNs : 0);
         int next = isComplete ? grown(count, tookNs) : Math.max(1, count / 2);
         long peers = exchange((long) next << FLAG_BITS | (isComplete ? COMPLETE : 0)
@@ -191,10 +201,10 @@ public final class WarmUpRounds {
     }
 
     private long exchange(long own) throws IOException {
-        long startNs = System.nanoTime();
+        long startNs = clock.getAsLong();
         long peers = agreement.exchange(own);
         // The fastest: others include the time that the peer needed for something else.
-        roundTripNs = Math.min(roundTripNs, System.nanoTime() - startNs);
+        roundTripNs = Math.min(roundTripNs, clock.getAsLong() - startNs);
         return peers;
     }
 

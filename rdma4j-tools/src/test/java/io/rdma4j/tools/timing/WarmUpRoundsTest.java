@@ -12,16 +12,45 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** When rounds end, how many messages they have, and when another side is created. */
+/** When rounds end, how many messages they have, and when another side is created. In a time of the test's own. */
 class WarmUpRoundsTest {
     private static final int WANTED = 1;
     private static final int COMPLETE = 2;
+
+    /** The time of one side, which passes only where the test says so. */
+    private static final class Time {
+        private long ns;
+
+        long ns() {
+            return ns;
+        }
+
+        void pass(Duration duration) {
+            ns += duration.toNanos();
+        }
+
+        void passMs(long ms) {
+            pass(Duration.ofMillis(ms));
+        }
+    }
+
+    private final Time time = new Time();
+    private long compiledMs;
+
+    private WarmUpRounds rounds(WarmUpRounds.Agreement agreement) {
+        return rounds(agreement, 1, 1, 1);
+    }
+
+    private WarmUpRounds rounds(WarmUpRounds.Agreement agreement, int kinds, int queuePairs,
+            int step) {
+        return new WarmUpRounds(agreement, kinds, queuePairs, step, time::ns,
+                new JitActivity(time::ns, () -> compiledMs));
+    }
 
     /** A peer that wants so many rounds, loses nothing and is as fast as this side. */
     private static WarmUpRounds.Agreement peer(int rounds, int exchangesBefore) {
@@ -37,20 +66,23 @@ class WarmUpRoundsTest {
         };
     }
 
-    /** Writes down what is played. Its messages take 1 ms each. */
-    private static class Log implements WarmUpRounds.Sides<Closeable> {
+    /** Writes down what is played. */
+    private static final class Log implements WarmUpRounds.Sides<Closeable> {
+        private final Time time;
+        private final Duration message;
         final List<String> lines = new ArrayList<>();
         final List<Integer> messages = new ArrayList<>();
         final IntPredicate isLost;
         Duration silence = Duration.ZERO;
         int sides;
 
-        Log() {
-            this(number -> false);
-        }
-
-        /** @param isLost which rounds lose a message */
-        Log(IntPredicate isLost) {
+        /**
+         * @param message how long one takes
+         * @param isLost which rounds lose a message
+         */
+        Log(Time time, Duration message, IntPredicate isLost) {
+            this.time = time;
+            this.message = message;
             this.isLost = isLost;
         }
 
@@ -70,22 +102,24 @@ class WarmUpRoundsTest {
         public boolean play(Closeable side, int number, int count) {
             lines.add("play " + number);
             messages.add(count);
-            takeTime(count);
+            time.pass(message.multipliedBy(count));
             return !isLost.test(number);
         }
     }
 
-    private static void takeTime(int messages) {
-        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(messages);
-        while (System.nanoTime() - endNs < 0) {
-            LockSupport.parkNanos(endNs - System.nanoTime());
-        }
+    /** Messages take 1 ms each. */
+    private Log log(IntPredicate isLost) {
+        return new Log(time, Duration.ofMillis(1), isLost);
+    }
+
+    private Log log() {
+        return log(_ -> false);
     }
 
     @Test
     void sideIsReplacedAfterSomeRoundsAndAfterALoss() throws IOException {
-        Log log = new Log(number -> number == 3);
-        new WarmUpRounds(peer(24, 1), 1, 1, 1).play(log, 0);
+        Log log = log(number -> number == 3);
+        rounds(peer(24, 1)).play(log, 0);
         assertThat(log.lines).startsWith("connect 1", "play 0", "play 1", "play 2", "play 3",
                 "close 1", "connect 2", "play 4");
         assertThat(log.lines.indexOf("close 2") - log.lines.indexOf("connect 2") - 1)
@@ -97,22 +131,22 @@ class WarmUpRoundsTest {
     /** Messages that take a millisecond: some dozens fill a round. */
     @Test
     void roundsGrowUntilTheyTakeTheirTime() throws IOException {
-        Log log = new Log();
-        new WarmUpRounds(peer(6, 1), 1, 1, 1).play(log, 0);
-        assertThat(log.messages).startsWith(8, 32).allMatch(count -> count <= 50);
+        Log log = log();
+        rounds(peer(6, 1)).play(log, 0);
+        assertThat(log.messages).containsExactly(8, 32, 50, 50, 50, 50);
     }
 
     @Test
     void roundsHaveNoMoreThanTheirShareAndWholeLists() throws IOException {
         List<Integer> counts = new ArrayList<>();
-        WarmUpRounds rounds = new WarmUpRounds(peer(20, 0), 2, 100, 7);
+        WarmUpRounds rounds = rounds(peer(20, 0), 2, 100, 7);
         assertThat(rounds.most()).isEqualTo(35);
         rounds.play((_, messages) -> {
             counts.add(messages);
-            takeTime(1);
+            time.passMs(1);
         });
-        assertThat(counts).startsWith(14, 14).contains(rounds.most())
-                .allMatch(count -> count % 7 == 0 && count <= rounds.most());
+        assertThat(counts.subList(0, 6)).containsExactly(14, 14, 35, 35, 35, 35);
+        assertThat(counts.subList(6, 20)).containsOnly(35);
     }
 
     /** A slow peer, or one with a distant link, leads. */
@@ -126,45 +160,42 @@ class WarmUpRoundsTest {
                 throw new IOException(e);
             }
         };
-        Log slow = new Log();
-        Log fast = new Log() {
-            @Override
-            public boolean play(Closeable side, int number, int count) {
-                messages.add(count);
-                return true;
-            }
-        };
+        Log slow = log();
+        Time fastTime = new Time();
+        Log fast = new Log(fastTime, Duration.ofNanos(100_000), _ -> false);
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
             try {
-                new WarmUpRounds(agreement, 1, 1, 1).play(fast, 0);
+                new WarmUpRounds(agreement, 1, 1, 1, fastTime::ns,
+                        new JitActivity(fastTime::ns, () -> 0)).play(fast, 0);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         });
-        new WarmUpRounds(agreement, 1, 1, 1).play(slow, 0);
+        rounds(agreement).play(slow, 0);
         other.get(60, TimeUnit.SECONDS);
         assertThat(fast.messages).isEqualTo(slow.messages);
     }
 
     @Test
     void distantPeersAndLongMessagesHaveMoreTime() throws IOException {
-        Log near = new Log();
-        new WarmUpRounds(peer(1, 1), 1, 1, 1).play(near, 0);
+        Log near = log();
+        rounds(peer(1, 1)).play(near, 0);
         assertThat(near.silence).isEqualTo(Duration.ofMillis(50));
-        Log distant = new Log();
+        Log distant = log();
         WarmUpRounds.Agreement answers = peer(1, 1);
-        new WarmUpRounds(own -> {
-            takeTime(20);
+        rounds(own -> {
+            time.passMs(20);
             return answers.exchange(own);
-        }, 1, 1, 1).play(distant, 1 << 23);
-        assertThat(distant.silence).isGreaterThan(Duration.ofMillis(8 * 20 + 500));
+        }).play(distant, 1 << 23);
+        assertThat(distant.silence)
+                .isEqualTo(Duration.ofMillis(8 * 20).plusNanos(60L << 23));
     }
 
     /** Waiting for a message that does not come is not the time of messages, after which all is compiled. */
     @Test
     void lossesDoNotCountAsMessagesWithoutCompilation() throws IOException {
-        Log log = new Log(number -> {
-            takeTime(50);
+        Log log = log(number -> {
+            time.passMs(50);
             return true;
         });
         int rounds = 200 / 50 + 2;
@@ -175,27 +206,52 @@ class WarmUpRoundsTest {
             }
             return own;
         };
-        assertThatThrownBy(() -> new WarmUpRounds(alone, 1, 1, 1).play(log, 0))
+        assertThatThrownBy(() -> rounds(alone).play(log, 0))
                 .hasMessage("enough");
     }
 
     @Test
     void failureClosesTheSide() {
-        Log log = new Log(number -> {
+        Log log = log(number -> {
             throw new IllegalStateException("failed");
         });
-        assertThatThrownBy(() -> new WarmUpRounds(peer(9, 1), 1, 1, 1).play(log, 0))
+        assertThatThrownBy(() -> rounds(peer(9, 1)).play(log, 0))
                 .hasMessage("failed");
         assertThat(log.lines).containsExactly("connect 1", "play 0", "close 1");
     }
 
+    /** After 200 ms of messages without any compilation. */
     @Test
     void sideAloneEndsByItself() throws IOException {
-        int[] rounds = new int[1];
-        new WarmUpRounds(WarmUpRounds.Agreement.ALONE, 1, 1, 1).play((number, messages) -> {
-            assertThat(number).isEqualTo(rounds[0]++);
-            takeTime(5);
+        List<Integer> rounds = new ArrayList<>();
+        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
+            rounds.add(number);
+            time.passMs(5);
         });
-        assertThat(rounds[0]).isPositive();
+        assertThat(rounds).hasSize(200 / 5).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Test
+    void compilationAsksForMore() throws IOException {
+        List<Integer> rounds = new ArrayList<>();
+        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
+            rounds.add(number);
+            time.passMs(50);
+            if (number == 2) {
+                compiledMs++;
+            }
+        });
+        assertThat(rounds).hasSize(3 + 200 / 50);
+    }
+
+    @Test
+    void compilationWithoutEndDoesNotAskForEver() throws IOException {
+        List<Integer> rounds = new ArrayList<>();
+        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
+            rounds.add(number);
+            time.passMs(500);
+            compiledMs++;
+        });
+        assertThat(rounds).hasSize((int) WarmUpRounds.LONGEST.toMillis() / 500);
     }
 }
