@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.device.OwnLoopback;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
@@ -22,7 +23,6 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
-import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -166,8 +166,8 @@ class MemoryGoneTest {
 
     @BeforeEach
     void open() throws Exception {
-        context = DeviceOptions.DEFAULT.withBackend(network).withLoopback(loopback)
-                .open(RdmaDevices.find("roce_lo"));
+        context = OwnLoopback.open(CmStage.OWN,
+                DeviceOptions.DEFAULT.withBackend(network).withLoopback(loopback));
         requester = new Side(QueuePairType.RC);
         responder = new Side(QueuePairType.RC);
         connect();

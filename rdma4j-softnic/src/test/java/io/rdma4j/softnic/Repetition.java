@@ -6,6 +6,8 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.device.OwnLoopback;
+import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
@@ -116,7 +118,8 @@ final class Repetition {
 
     private static void contexts() throws Exception {
         // The device is closed with each, sockets and thread included.
-        assertNothingIsLeft(100, 1000, () -> RdmaDevices.find("roce_lo").open().close());
+        assertNothingIsLeft(100, 1000,
+                () -> OwnLoopback.open(CmStage.OWN, DeviceOptions.DEFAULT).close());
     }
 
     private static void connections() throws Exception {
