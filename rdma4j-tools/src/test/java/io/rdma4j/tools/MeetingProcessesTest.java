@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -20,8 +21,12 @@ class MeetingProcessesTest {
     private final Invocation tools = new Invocation();
 
     private static Program echo(String loopback, String... arguments) throws Exception {
-        return Program.of(Echo.class, List.of("-Drdma4j.loopback=" + loopback,
-                "-D" + Echo.PATIENCE_PROPERTY + "=" + PATIENCE_S), List.of(arguments));
+        return Program.of(Echo.class, options(loopback), List.of(arguments));
+    }
+
+    private static List<String> options(String loopback) {
+        return List.of("-Drdma4j.loopback=" + loopback,
+                "-D" + Echo.PATIENCE_PROPERTY + "=" + PATIENCE_S);
     }
 
     private static Program server(String loopback) throws Exception {
@@ -29,8 +34,15 @@ class MeetingProcessesTest {
     }
 
     private static Program client(String loopback, Program server) throws Exception {
+        return begun(echo(loopback, ADDRESS, port(server)));
+    }
+
+    private static String port(Program server) throws Exception {
         String line = server.lineWith("listening on port ");
-        Program client = echo(loopback, ADDRESS, line.substring(line.lastIndexOf(' ') + 1));
+        return line.substring(line.lastIndexOf(' ') + 1);
+    }
+
+    private static Program begun(Program client) throws Exception {
         client.lineWith("begins");
         return client;
     }
@@ -62,6 +74,18 @@ class MeetingProcessesTest {
     void whoDoesNotWantItIsReachedByTheNetwork() throws Exception {
         try (Program server = server("network"); Program client = client("auto", server)) {
             assertThat(wayOf(client)).contains(", way network\n");
+            assertThat(wayOf(server)).contains(", way network\n");
+            end(client);
+        }
+    }
+
+    /** As containers of a pod: they share the address and the files, but not the processes whose memory it is. */
+    @Test
+    @Tag("long")
+    void whoDoesNotSeeTheProcessIsReachedByTheNetwork() throws Exception {
+        try (Program server = server("auto");
+                Program client = begun(Program.apart(Echo.class, options("auto"),
+                        List.of(ADDRESS, port(server))))) {
             assertThat(wayOf(server)).contains(", way network\n");
             end(client);
         }

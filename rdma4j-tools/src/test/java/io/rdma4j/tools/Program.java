@@ -52,6 +52,18 @@ final class Program extends Running {
         return new Program(start(options, main, arguments));
     }
 
+    /**
+     * A program that does not see the processes of this machine, as in a container of its own; the network and
+     * {@code /dev/shm} are the same. Needs {@code unshare} and the right to use it.
+     */
+    static Program apart(Class<?> main, List<String> options, List<String> arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(List.of("unshare", "--user", "--map-root-user",
+                "--pid", "--fork", "--kill-child", "--mount-proc"));
+        command.addAll(command(ofClassPath(options, main), arguments));
+        return new Program(start(command));
+    }
+
     /** Writes a line to its standard input. */
     void tell(String line) throws IOException {
         try (Writer input = process.outputWriter(StandardCharsets.UTF_8)) {
@@ -61,21 +73,37 @@ final class Program extends Running {
 
     private static Process start(List<String> options, Class<?> main, List<String> arguments)
             throws IOException {
+        return start(ofClassPath(options, main), arguments);
+    }
+
+    private static List<String> ofClassPath(List<String> options, Class<?> main) {
         List<String> program = new ArrayList<>(options);
         // As the launcher does: without native access processes do not share addresses.
         program.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), main.getName()));
-        return start(program, arguments);
+        return program;
     }
 
-    /** Starts a program: options of the JVM and what it is to run. */
     private static Process start(List<String> program, List<String> arguments)
             throws IOException {
+        return start(command(program, arguments));
+    }
+
+    /**
+     * {@return the command that starts a JVM}
+     *
+     * @param program options of the JVM and what it is to run
+     */
+    private static List<String> command(List<String> program, List<String> arguments) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(program);
         command.addAll(arguments);
+        return command;
+    }
+
+    private static Process start(List<String> command) throws IOException {
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
