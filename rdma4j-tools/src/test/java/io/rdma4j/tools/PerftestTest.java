@@ -7,7 +7,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
@@ -15,8 +14,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,42 +38,6 @@ class PerftestTest {
         tools.assertFails(status, line, words);
     }
 
-    private static Running start(Start how, String tool, String options, String... more)
-            throws IOException {
-        return startAsUsersDo(how, tool, "-d roce_lo -F --no-perform_warm_up"
-                + (options.isEmpty() ? "" : " " + options), more);
-    }
-
-    private static Running startAsUsersDo(Start how, String tool, String options, String... more)
-            throws IOException {
-        List<String> arguments = new ArrayList<>(List.of(tool));
-        if (!options.isEmpty()) {
-            arguments.addAll(Arrays.asList(options.split(" ", -1)));
-        }
-        arguments.addAll(List.of(more));
-        return how.run(arguments);
-    }
-
-    private static String port(Running server) throws Exception {
-        return server.lineWith("listening on port ").replaceAll("\\D", "");
-    }
-
-    /** Runs both sides and returns what they said, the server first. */
-    private static List<String> measure(Start how, String tool, String options) throws Exception {
-        try (Running server = start(how, tool, options, "-p", "0")) {
-            String port = port(server);
-            try (Running client = start(how, tool, options, "-p", port, Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-                return List.of(server.text(), client.text());
-            }
-        }
-    }
-
-    private static List<String> measure(String tool, String options) throws Exception {
-        return measure(Command::start, tool, options);
-    }
-
     // ---------------------------------------------------------------- two that fit
 
     @ParameterizedTest
@@ -85,7 +46,7 @@ class PerftestTest {
             throws Exception {
         for (String size : sizes.split(" ", -1)) {
             String line = " " + size + " +20 +" + BANDWIDTH;
-            assertThat(measure(tool, "-n 20 -s " + size))
+            assertThat(Perftest.measure(tool, "-n 20 -s " + size))
                     .allSatisfy(text -> assertThat(text)
                             .contains("#bytes     #iterations    BW peak[MB/sec]")
                             .containsPattern(line));
@@ -96,7 +57,7 @@ class PerftestTest {
     @ValueSource(strings = {"ib_write_lat", "ib_read_lat", "ib_send_lat"})
     void latencyIsTold(String tool) throws Exception {
         for (String size : List.of("1", "5000")) {
-            assertThat(measure(tool, "-n 20 -s " + size).getLast())
+            assertThat(Perftest.measure(tool, "-n 20 -s " + size).getLast())
                     .contains("#bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]")
                     .containsPattern(" " + size + " +20 +" + LATENCY);
         }
@@ -104,82 +65,16 @@ class PerftestTest {
 
     @Test
     void twoProcessesMeasure() throws Exception {
-        assertThat(measure(Program::new, "ib_write_lat", "-n 50").getLast())
+        assertThat(Perftest.measure(Program::new, "ib_write_lat", "-n 50").getLast())
                 .containsPattern(" 50 +\\d");
-    }
-
-    @ParameterizedTest
-    @CsvSource({"ib_write_bw, -n 20 -b -l 4 -q 2", "ib_send_lat, -c UD -R -n 20",
-        "ib_read_lat, -D 1", "ib_send_bw, -c UD -q 200 -n 20 -s 64",
-        "ib_write_lat, -n 20 -s 65200"})
-    void messagesThatDoNotCountWarmUpFirst(String tool, String options) throws Exception {
-        try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
-            String port = port(server);
-            try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
-                    Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-                assertThat(client.text()).containsPattern("Warm-up +: ON\n")
-                        .containsPattern("(?m)^ \\d+ +\\d+ +" + NUMBER);
-            }
-        }
-    }
-
-    /** Only who sends has to say that several sends are posted at once. */
-    @Test
-    void sidesWithOtherListsWarmUpTogether() throws Exception {
-        try (Running server = startAsUsersDo(Command::start, "ib_send_bw", "-n 30 -p 0")) {
-            String port = port(server);
-            try (Running client = startAsUsersDo(Command::start, "ib_send_bw", "-n 30 -l 3", "-p",
-                    port, Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-            }
-        }
-    }
-
-    /** What is lost of the warm-up is no failure, also if only one side notices. What counts may be lost, too. */
-    @ParameterizedTest
-    @CsvSource({"ib_send_bw, -c UC -b -e -q 2", "ib_write_lat, -c UC"})
-    void warmUpSurvivesLosses(String tool, String options) throws Exception {
-        Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=0.2%"),
-                arguments.toArray(String[]::new));
-        String all = "-d roce_lo -n 5 " + options;
-        try (Running server = startAsUsersDo(lossy, tool, all, "-p", "0")) {
-            String port = port(server);
-            try (Running client = startAsUsersDo(lossy, tool, all, "-p", port, Loopback.OWN)) {
-                client.awaitEnd();
-                server.awaitEnd();
-                assertThat(client.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
-                assertThat(server.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
-            }
-        }
-    }
-
-    /** A peer that knows nothing of it: of what it takes no part in, and of the rest. */
-    @ParameterizedTest
-    @CsvSource({"ib_write_bw, -n 20, 'ON, of this side'",
-        "ib_write_bw, -n 20 -c UC, OFF", "ib_send_bw, -n 20, OFF", "ib_write_bw, -n 20 -b, OFF"})
-    void onlyOneSideWarmsUpWithAPeerThatDoesNot(String tool, String options, String told)
-            throws Exception {
-        try (Running server = start(Command::start, tool, options, "-p", "0")) {
-            String port = port(server);
-            try (Running client = startAsUsersDo(Command::start, tool, "-d roce_lo " + options,
-                    "-p", port, Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-                assertThat(client.text()).containsPattern("Warm-up +: " + told + "\n");
-                assertThat(server.text()).containsPattern("Warm-up +: OFF\n");
-            }
-        }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"-A FETCH_AND_ADD", "-A CMP_AND_SWAP", "-e", "-o 1"})
     void atomicsAreMeasured(String options) throws Exception {
-        assertThat(measure("ib_atomic_bw", "-n 20 " + options))
+        assertThat(Perftest.measure("ib_atomic_bw", "-n 20 " + options))
                 .allSatisfy(text -> assertThat(text).containsPattern(" 8 +20 +" + BANDWIDTH));
-        assertThat(measure("ib_atomic_lat", "-n 20 " + options).getLast())
+        assertThat(Perftest.measure("ib_atomic_lat", "-n 20 " + options).getLast())
                 .containsPattern(" 8 +20 +" + LATENCY);
     }
 
@@ -189,7 +84,7 @@ class PerftestTest {
         String size = "ib_atomic_bw".equals(tool) ? "" : " -s 3000";
         for (String options : List.of("-b -q 2 -l 5 -t 10", "-b -e",
                 "-q 3 -Q 7 -t 9 -N")) {
-            assertThat(measure(tool, "-n 20" + size + " " + options))
+            assertThat(Perftest.measure(tool, "-n 20" + size + " " + options))
                     .allSatisfy(text -> assertThat(text).contains("Number of qps")
                             .containsPattern(" [246]0 +" + BANDWIDTH));
         }
@@ -198,20 +93,20 @@ class PerftestTest {
     @ParameterizedTest
     @ValueSource(strings = {"ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat"})
     void unreliableConnectionsAreMeasured(String tool) throws Exception {
-        assertThat(measure(tool, "-c UC -n 50 -s 2000").getLast())
+        assertThat(Perftest.measure(tool, "-c UC -n 50 -s 2000").getLast())
                 .contains("Connection type : UC").containsPattern(" 2000 +50 +" + NUMBER);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ib_send_bw", "ib_send_lat"})
     void datagramsAreMeasured(String tool) throws Exception {
-        assertThat(measure(tool, "-c UD -n 50 -s 1000").getLast())
+        assertThat(Perftest.measure(tool, "-c UD -n 50 -s 1000").getLast())
                 .containsPattern(" 1000 +50 +" + NUMBER);
     }
 
     @Test
     void allSizesAreGoneThrough() throws Exception {
-        assertThat(measure("ib_write_bw", "-a -n 5").getLast()).containsPattern(" 2 +5 ")
+        assertThat(Perftest.measure("ib_write_bw", "-a -n 5").getLast()).containsPattern(" 2 +5 ")
                 .containsPattern(" 8388608 +5 ");
     }
 
@@ -220,7 +115,7 @@ class PerftestTest {
     void allSizesThatFitAreGoneThrough(String call) throws Exception {
         String[] words = call.split(" ", 2);
         String more = words.length > 1 ? " " + words[1] : "";
-        assertThat(measure(words[0], "-a -n 5" + more).getLast())
+        assertThat(Perftest.measure(words[0], "-a -n 5" + more).getLast())
                 .containsPattern(" 2 +5 ").containsPattern(" 4096 +5 ")
                 .doesNotContain(" 8192 ");
     }
@@ -231,34 +126,35 @@ class PerftestTest {
     void timeCanBeGivenInsteadOfANumber(String call, String column) throws Exception {
         String[] words = call.split(" ", 2);
         String more = words.length > 1 ? " " + words[1] : "";
-        assertThat(measure(words[0], "-D 1 -f 0 -s 512" + more).getLast()).contains(column)
+        assertThat(Perftest.measure(words[0], "-D 1 -f 0 -s 512" + more).getLast()).contains(column)
                 .containsPattern(" 512 +[1-9]\\d* +\\d");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ib_read_bw", "ib_send_bw", "ib_read_lat", "ib_send_lat"})
     void sidesThatSleepAreWoken(String tool) throws Exception {
-        assertThat(measure(tool, "-e -n 20 -s 100").getLast()).containsPattern(" 100 +20 ");
+        assertThat(Perftest.measure(tool, "-e -n 20 -s 100").getLast())
+                .containsPattern(" 100 +20 ");
     }
 
     @Test
     void inlineMessagesAndOtherMtusAreMeasured() throws Exception {
-        assertThat(measure("ib_send_lat", "-I 128 -s 100 -n 50 -m 256").getLast())
+        assertThat(Perftest.measure("ib_send_lat", "-I 128 -s 100 -n 50 -m 256").getLast())
                 .contains("Max inline data : 128[B]", "Mtu             : 256[B]");
     }
 
     @Test
     void allTimesCanBePrinted() throws Exception {
-        assertThat(measure("ib_send_lat", "-H -n 20").getLast()).contains("#, usec")
+        assertThat(Perftest.measure("ib_send_lat", "-H -n 20").getLast()).contains("#, usec")
                 .containsPattern("\n19, \\d+\\.\\d{3}\n");
-        assertThat(measure("ib_send_lat", "-U -n 20").getLast())
+        assertThat(Perftest.measure("ib_send_lat", "-U -n 20").getLast())
                 .containsPattern("\n1, \\d+\\.\\d{3}\n2, ").containsPattern("\n19, ");
     }
 
     @Test
     void reportsGoToAJsonFileAndBandwidthCanBeInGigabits() throws Exception {
         Path file = directory.resolve("report.json");
-        assertThat(measure("ib_write_bw",
+        assertThat(Perftest.measure("ib_write_bw",
                 "-n 10 --report_gbits --out_json --out_json_file " + file).getLast())
                 .contains("BW peak[Gb/sec]");
         assertThat(file).content().startsWith("{\"test_info\":{\"test\":\"RDMA_Write_BW_Test\"")
@@ -272,7 +168,7 @@ class PerftestTest {
         "ib_send_lat, -e -n 20", "ib_atomic_bw, -n 50", "ib_send_bw, -c UD -q 2 -n 50",
         "ib_send_bw, -c UD -b -n 50", "ib_send_lat, -c UD -n 20", "ib_send_lat, -c UD -e -n 20"})
     void connectionManagerConnects(String tool, String options) throws Exception {
-        assertThat(measure(tool, "-R " + options)).allSatisfy(
+        assertThat(Perftest.measure(tool, "-R " + options)).allSatisfy(
                 side -> assertThat(side).containsPattern("rdma_cm QPs +: ON"));
     }
 
@@ -284,9 +180,11 @@ class PerftestTest {
         assumeThat(NetworkInterface.getByInetAddress(InetAddress.ofLiteral(address)))
                 .as("an interface with " + address).isNotNull();
         String options = "-R -F -n 20 --no-perform_warm_up -d " + device;
-        try (Running server = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", "0")) {
-            String port = port(server);
-            try (Running client = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", port,
+        try (Running server = Perftest.startAsUsersDo(Program::new, "ib_read_bw", options, "-p",
+                "0")) {
+            String port = Perftest.port(server);
+            try (Running client = Perftest.startAsUsersDo(Program::new, "ib_read_bw", options, "-p",
+                    port,
                     address)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
@@ -296,8 +194,9 @@ class PerftestTest {
 
     @Test
     void clientThatComesByTheConnectionManagerFindsNobodyWhoUsesTcp() throws Exception {
-        try (Running server = start(Command::start, "ib_write_bw", "-p 0")) {
-            assertFails(1, "ib_write_bw -d roce_lo -R -p " + port(server) + " " + Loopback.OWN,
+        try (Running server = Perftest.start(Command::start, "ib_write_bw", "-p 0")) {
+            assertFails(1,
+                    "ib_write_bw -d roce_lo -R -p " + Perftest.port(server) + " " + Loopback.OWN,
                     "Couldn't connect to " + Loopback.OWN, "ECONNREFUSED");
         }
     }
@@ -368,9 +267,9 @@ class PerftestTest {
     }
 
     private static void assertServerGivesUp(String said, String words) throws Exception {
-        try (Running server = start(Command::start, "ib_write_bw", "--patience 1 -p 0");
+        try (Running server = Perftest.start(Command::start, "ib_write_bw", "--patience 1 -p 0");
                 Socket client = new Socket(InetAddress.getLoopbackAddress(),
-                        Integer.parseInt(port(server)))) {
+                        Integer.parseInt(Perftest.port(server)))) {
             client.getOutputStream().write(said.getBytes(StandardCharsets.US_ASCII));
             assertThat(server.awaitEnd()).isEqualTo(1);
             assertThat(server.lastLine()).contains(words);
@@ -384,9 +283,11 @@ class PerftestTest {
         "ib_send_lat, -R -c UD, -R -c RC", "ib_send_bw, -R -c UD -e -b, -R -c UD -e"})
     void sidesThatDoNotFitBothEndWithOneLine(String tool, String servers, String clients)
             throws Exception {
-        try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {
-            String port = port(server);
-            try (Running client = start(Command::start, tool, clients + " --patience 1", "-p", port,
+        try (Running server = Perftest.start(Command::start, tool,
+                servers + " --patience 1 -p 0")) {
+            String port = Perftest.port(server);
+            try (Running client = Perftest.start(Command::start, tool, clients + " --patience 1",
+                    "-p", port,
                     Loopback.OWN)) {
                 client.awaitEnd();
                 assertThat(server.awaitEnd()).as(server.text()).isEqualTo(1);
@@ -397,11 +298,13 @@ class PerftestTest {
 
     @Test
     void datagramsThatAreTooLongAreRefusedOrCutDown() throws Exception {
-        assertThat(measure("ib_send_bw", "-c UD -n 50 -m 1024").getLast())
+        assertThat(Perftest.measure("ib_send_bw", "-c UD -n 50 -m 1024").getLast())
                 .contains("the size is 1024").containsPattern(" 1024 +50 ");
-        try (Running server = start(Command::start, "ib_send_bw", "-c UD -s 1025 -m 1024 -p 0")) {
-            String port = port(server);
-            try (Running client = start(Command::start, "ib_send_bw", "-c UD -s 1025 -m 1024", "-p",
+        try (Running server = Perftest.start(Command::start, "ib_send_bw",
+                "-c UD -s 1025 -m 1024 -p 0")) {
+            String port = Perftest.port(server);
+            try (Running client = Perftest.start(Command::start, "ib_send_bw",
+                    "-c UD -s 1025 -m 1024", "-p",
                     port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).isEqualTo(1);
                 assertThat(client.lastLine()).contains("-s 1025", "1024");

@@ -1,0 +1,49 @@
+package io.rdma4j.tools;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Runs of perftest's tools, two sides on loopback. */
+final class Perftest {
+    private Perftest() {}
+
+    static Running start(Start how, String tool, String options, String... more)
+            throws IOException {
+        return startAsUsersDo(how, tool, "-d roce_lo -F --no-perform_warm_up"
+                + (options.isEmpty() ? "" : " " + options), more);
+    }
+
+    static Running startAsUsersDo(Start how, String tool, String options, String... more)
+            throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(tool));
+        if (!options.isEmpty()) {
+            arguments.addAll(Arrays.asList(options.split(" ", -1)));
+        }
+        arguments.addAll(List.of(more));
+        return how.run(arguments);
+    }
+
+    static String port(Running server) throws Exception {
+        return server.lineWith("listening on port ").replaceAll("\\D", "");
+    }
+
+    /** Runs both sides and returns what they said, the server first. */
+    static List<String> measure(Start how, String tool, String options) throws Exception {
+        try (Running server = start(how, tool, options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = start(how, tool, options, "-p", port, Loopback.OWN)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                return List.of(server.text(), client.text());
+            }
+        }
+    }
+
+    static List<String> measure(String tool, String options) throws Exception {
+        return measure(Command::start, tool, options);
+    }
+}
