@@ -7,14 +7,19 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Runs of perftest's tools, two sides on loopback. */
+/** Runs of perftest's tools, two sides on loopback. Options are separated by single spaces. */
 final class Perftest {
     private Perftest() {}
 
+    /** Starts a side that does not warm up. */
     static Running start(Start how, String tool, String options, String... more)
             throws IOException {
-        return startAsUsersDo(how, tool, "-d roce_lo -F --no-perform_warm_up"
-                + (options.isEmpty() ? "" : " " + options), more);
+        return startAsUsersDo(how, tool, atOnce(options), more);
+    }
+
+    /** {@return options with which a side does not warm up} */
+    static String atOnce(String options) {
+        return "-d roce_lo -F --no-perform_warm_up" + (options.isEmpty() ? "" : " " + options);
     }
 
     static Running startAsUsersDo(Start how, String tool, String options, String... more)
@@ -31,16 +36,22 @@ final class Perftest {
         return server.lineWith("listening on port ").replaceAll("\\D", "");
     }
 
-    /** Runs both sides and returns what they said, the server first. */
-    static List<String> measure(Start how, String tool, String options) throws Exception {
-        try (Running server = start(how, tool, options, "-p", "0")) {
+    /** Runs both sides, each with its options, to a successful end. {@return what they said, the server first} */
+    static List<String> runBoth(Start how, String tool, String servers, String clients)
+            throws Exception {
+        try (Running server = startAsUsersDo(how, tool, servers, "-p", "0")) {
             String port = port(server);
-            try (Running client = start(how, tool, options, "-p", port, Loopback.OWN)) {
+            try (Running client = startAsUsersDo(how, tool, clients, "-p", port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
                 return List.of(server.text(), client.text());
             }
         }
+    }
+
+    /** As {@link #runBoth}, without warming up. */
+    static List<String> measure(Start how, String tool, String options) throws Exception {
+        return runBoth(how, tool, atOnce(options), atOnce(options));
     }
 
     static List<String> measure(String tool, String options) throws Exception {

@@ -17,29 +17,29 @@ class PerftestWarmUpTest {
         "ib_read_lat, -D 1", "ib_send_bw, -c UD -q 200 -n 20 -s 64",
         "ib_write_lat, -n 20 -s 65200"})
     void messagesThatDoNotCountWarmUpFirst(String tool, String options) throws Exception {
-        try (Running server = Perftest.startAsUsersDo(Command::start, tool, options, "-p", "0")) {
-            String port = Perftest.port(server);
-            try (Running client = Perftest.startAsUsersDo(Command::start, tool, options, "-p", port,
-                    Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-                assertThat(client.text()).containsPattern("Warm-up +: ON\n")
-                        .containsPattern("(?m)^ \\d+ +\\d+ +\\d+\\.\\d\\d");
-            }
-        }
+        String client = Perftest.runBoth(Command::start, tool, options, options).getLast();
+        assertThat(client).containsPattern("Warm-up +: ON\n")
+                .containsPattern("(?m)^ \\d+ +\\d+ +\\d+\\.\\d\\d");
     }
 
     /** Only who sends has to say that several sends are posted at once. */
     @Test
     void sidesWithOtherListsWarmUpTogether() throws Exception {
-        try (Running server = Perftest.startAsUsersDo(Command::start, "ib_send_bw", "-n 30 -p 0")) {
-            String port = Perftest.port(server);
-            try (Running client = Perftest.startAsUsersDo(Command::start, "ib_send_bw",
-                    "-n 30 -l 3", "-p",
-                    port, Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-            }
+        assertThat(Perftest.runBoth(Command::start, "ib_send_bw", "-n 30", "-n 30 -l 3"))
+                .allSatisfy(text -> assertThat(text).containsPattern("Warm-up +: ON\n"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ib_send_lat, -n 10, ib_read_lat, -n 10", "ib_write_bw, -q 1, ib_write_bw, -q 2"})
+    void sidesThatDoNotFitBothEndWithOneLine(String servers, String serversOptions,
+            String clients, String clientsOptions) throws Exception {
+        try (Running server = Perftest.startAsUsersDo(Command::start, servers, serversOptions,
+                "-p", "0");
+                Running client = Perftest.startAsUsersDo(Command::start, clients, clientsOptions,
+                        "-p", Perftest.port(server), Loopback.OWN)) {
+            assertThat(client.awaitEnd()).isEqualTo(1);
+            assertThat(server.awaitEnd()).isEqualTo(1);
+            assertThat(server.lastLine() + client.lastLine()).contains("both sides need the same");
         }
     }
 
@@ -50,15 +50,13 @@ class PerftestWarmUpTest {
         Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=0.2%"),
                 arguments.toArray(String[]::new));
         String all = "-d roce_lo -n 5 " + options;
-        try (Running server = Perftest.startAsUsersDo(lossy, tool, all, "-p", "0")) {
-            String port = Perftest.port(server);
-            try (Running client = Perftest.startAsUsersDo(lossy, tool, all, "-p", port,
-                    Loopback.OWN)) {
-                client.awaitEnd();
-                server.awaitEnd();
-                assertThat(client.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
-                assertThat(server.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
-            }
+        try (Running server = Perftest.startAsUsersDo(lossy, tool, all, "-p", "0");
+                Running client = Perftest.startAsUsersDo(lossy, tool, all, "-p",
+                        Perftest.port(server), Loopback.OWN)) {
+            client.awaitEnd();
+            server.awaitEnd();
+            assertThat(client.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
+            assertThat(server.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");
         }
     }
 
@@ -68,16 +66,9 @@ class PerftestWarmUpTest {
         "ib_write_bw, -n 20 -c UC, OFF", "ib_send_bw, -n 20, OFF", "ib_write_bw, -n 20 -b, OFF"})
     void onlyOneSideWarmsUpWithAPeerThatDoesNot(String tool, String options, String told)
             throws Exception {
-        try (Running server = Perftest.start(Command::start, tool, options, "-p", "0")) {
-            String port = Perftest.port(server);
-            try (Running client = Perftest.startAsUsersDo(Command::start, tool,
-                    "-d roce_lo " + options,
-                    "-p", port, Loopback.OWN)) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(server.awaitEnd()).as(server.text()).isZero();
-                assertThat(client.text()).containsPattern("Warm-up +: " + told + "\n");
-                assertThat(server.text()).containsPattern("Warm-up +: OFF\n");
-            }
-        }
+        List<String> texts = Perftest.runBoth(Command::start, tool, Perftest.atOnce(options),
+                "-d roce_lo " + options);
+        assertThat(texts.getLast()).containsPattern("Warm-up +: " + told + "\n");
+        assertThat(texts.getFirst()).containsPattern("Warm-up +: OFF\n");
     }
 }

@@ -87,8 +87,8 @@ enum WarmUp {
 
     private static int commonMultiple(int own, long peers) throws IOException {
         if (peers < 1 || peers > Depths.LONGEST_LIST) {
-            throw new IOException("the peer does not speak as perftest does: it posts " + peers
-                    + " sends at once");
+            throw new IOException("the peer does not begin the warm-up that it has agreed to;"
+                    + " both sides need the same tool and as many queue pairs (-q)");
         }
         long multiple = own / BigInteger.valueOf(own).gcd(BigInteger.valueOf(peers)).longValue()
                 * peers;
