@@ -19,18 +19,23 @@ import java.util.concurrent.locks.LockSupport;
  * place, and the order of these closings is not known. Only under the lock of {@link SharedPort}.
  */
 final class PlaceFinder implements AutoCloseable {
-    private static final long ANSWER_TIMEOUT_NS = 20_000_000;
+    /** Longer than a process needs that runs. One that answers later gets a place that is left, until places are asked again. */
+    static final long ANSWER_TIMEOUT_NS = 20_000_000;
     private static final long ANSWER_RETRY_NS = 50_000;
     private static final int MAX_PROBE_ROUNDS = 3;
 
     private final SharedTable table;
     private final Prefixes prefixes;
     private final ProbeSender probes;
+    private final long answerTimeoutNs;
     private final SecureRandom random = new SecureRandom();
 
-    PlaceFinder(SharedTable table, Prefixes prefixes, Arena arena) throws LinuxSocket.Refused {
+    /** @param answerTimeoutNs how long to wait for answers */
+    PlaceFinder(SharedTable table, Prefixes prefixes, Arena arena, long answerTimeoutNs)
+            throws LinuxSocket.Refused {
         this.table = table;
         this.prefixes = prefixes;
+        this.answerTimeoutNs = answerTimeoutNs;
         probes = new ProbeSender(arena);
     }
 
@@ -69,7 +74,7 @@ final class PlaceFinder implements AutoCloseable {
         for (int place = 0; place < places; place++) {
             probes.send(table.address(group), table.scope(group), place, nonce);
         }
-        long untilNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
+        long untilNs = System.nanoTime() + answerTimeoutNs;
         while (System.nanoTime() - untilNs < 0 && answers(places) < places) {
             LockSupport.parkNanos(ANSWER_RETRY_NS);
         }

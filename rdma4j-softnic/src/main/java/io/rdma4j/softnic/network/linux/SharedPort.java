@@ -96,9 +96,14 @@ final class SharedPort implements PortSharing, AutoCloseable {
      *         prefixes are taken, ENOMEM if there is no room for the file
      */
     static SharedPort open(Path folder, String name) throws RdmaException {
+        return open(folder, name, PlaceFinder.ANSWER_TIMEOUT_NS);
+    }
+
+    /** As above, with another time to wait for the answers of other processes. */
+    static SharedPort open(Path folder, String name, long answerTimeoutNs) throws RdmaException {
         Arena arena = Arena.ofShared();
         try {
-            return new SharedPort(folder.resolve(name), arena);
+            return new SharedPort(folder.resolve(name), arena, answerTimeoutNs);
         } catch (RdmaException e) {
             arena.close();
             throw e;
@@ -109,7 +114,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    private SharedPort(Path file, Arena arena)
+    private SharedPort(Path file, Arena arena, long answerTimeoutNs)
             throws IOException, LinuxSocket.Refused, RdmaException {
         this.file = file;
         this.arena = arena;
@@ -119,7 +124,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             table = SharedTable.map(file, arena);
             prefixes = new Prefixes(locks, table);
-            probing = new PlaceFinder(table, prefixes, arena);
+            probing = new PlaceFinder(table, prefixes, arena, answerTimeoutNs);
             finder = probing;
             beginIfUnused();
             mailboxes = table.mailboxes();

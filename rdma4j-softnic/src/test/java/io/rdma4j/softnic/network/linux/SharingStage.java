@@ -31,6 +31,8 @@ abstract class SharingStage {
     /** What the addresses begin with that a test has for itself. */
     static final String NETWORK = "127." + (46 + (PID & 0x7f)) + ".";
     static final String NAME = "port4791-test";
+    /** The thread that answers for all members may have to wait for a processor. */
+    private static final long ANSWER_TIMEOUT_NS = 500_000_000;
 
     @TempDir
     java.nio.file.Path folder = java.nio.file.Path.of("unset");
@@ -71,7 +73,7 @@ abstract class SharingStage {
                 throws Exception {
             this.address = Gid.of(address);
             this.scope = scope;
-            port = SharedPort.open(folder, file);
+            port = SharedPort.open(folder, file, ANSWER_TIMEOUT_NS);
             socket = LinuxSocket.open(SocketAddress.family(this.address), memory);
             MessageHeader.name(header, MemorySegment.NULL);
             MessageHeader.iovecs(header, iovec, 1);
