@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -41,7 +43,9 @@ import javax.management.remote.JMXServiceURL;
  */
 final class WatchedProcess implements Closeable {
     private static final String DEVICES = "rdma4j.devices";
-    private static final long ANSWER_SECONDS = 3;
+    /** Shorter than the JDK waits for a JVM that does not answer. */
+    private static final long ANSWER_SECONDS = 8;
+    private static final long STOPPED_LOOK_MS = 100;
 
     private final long pid;
     private final String program;
@@ -56,7 +60,7 @@ final class WatchedProcess implements Closeable {
     /**
      * {@return the JVMs that have devices open} JVMs that refuse access are left out.
      *
-     * @param silent called with the process ID of each JVM that does not answer, which may be stopped
+     * @param silent called with the process ID of each JVM that is stopped or does not answer
      */
     static List<WatchedProcess> all(LongConsumer silent) {
         String own = String.valueOf(ProcessHandle.current().pid());
@@ -109,17 +113,35 @@ final class WatchedProcess implements Closeable {
 
     /** {@return the message for a process that allows access but does not answer} */
     static String noAnswer(long pid) {
-        return "process " + pid + " does not answer within " + ANSWER_SECONDS
-                + " s; it may be stopped";
+        return "process " + pid + (isStopped(pid)
+                ? " is stopped"
+                : " does not answer within " + ANSWER_SECONDS + " s");
+    }
+
+    /** {@return whether the process is stopped, as by a signal or a debugger; false where the system does not tell} */
+    private static boolean isStopped(long pid) {
+        try {
+            String line = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"));
+            // The name before may have spaces and parentheses.
+            char state = line.charAt(line.lastIndexOf(')') + 2);
+            return state == 'T' || state == 't';
+        } catch (IOException | IndexOutOfBoundsException elsewhere) {
+            return false;
+        }
     }
 
     /** A query of a JVM, in a separate thread, because a stopped JVM never answers. */
     private static final class Opening {
+        private final long pid;
         private final CompletableFuture<Optional<WatchedProcess>> opened = new CompletableFuture<>();
         private final long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);
 
+        private Opening(long pid) {
+            this.pid = pid;
+        }
+
         static Opening begin(String id, String commandLine) {
-            Opening opening = new Opening();
+            Opening opening = new Opening(Long.parseLong(id));
             Thread.ofPlatform().daemon().name("rdma4j-stat-" + id)
                     .start(() -> opening.run(id, commandLine));
             return opening;
@@ -136,20 +158,25 @@ final class WatchedProcess implements Closeable {
             }
         }
 
-        /** {@return the JVM, null if it has no device open} */
+        /**
+         * {@return the JVM, null if it has no device open}
+         *
+         * @throws TimeoutException if the JVM does not answer, at once if it is stopped
+         */
         @Nullable
         WatchedProcess await() throws TimeoutException, ExecutionException {
-            try {
-                return opened.get(Math.max(0, untilNs - System.nanoTime()), TimeUnit.NANOSECONDS)
-                        .orElse(null);
-            } catch (TimeoutException e) {
-                if (opened.completeExceptionally(e)) {
-                    throw e;
+            while (true) {
+                try {
+                    return opened.get(STOPPED_LOOK_MS, TimeUnit.MILLISECONDS).orElse(null);
+                } catch (TimeoutException e) {
+                    if ((System.nanoTime() - untilNs > 0 || isStopped(pid))
+                            && opened.completeExceptionally(e)) {
+                        throw e;
+                    }
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new ExecutionException("interrupted", e);
                 }
-                return opened.join().orElse(null);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new ExecutionException("interrupted", e);
             }
         }
     }
