@@ -73,9 +73,8 @@ public final class Stat implements Callable<Integer> {
         }
     }
 
-    private void leftOut(long silent) {
-        spec.commandLine().getErr().printf("stat: %s, and is left out%n",
-                WatchedProcess.noAnswer(silent));
+    private void leftOut(String why) {
+        spec.commandLine().getErr().printf("stat: %s, and is left out%n", why);
     }
 
     private int show(List<WatchedProcess> processes, @Nullable Double seconds)

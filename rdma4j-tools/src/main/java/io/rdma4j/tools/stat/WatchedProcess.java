@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.LongConsumer;
+import java.util.function.Consumer;
 
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
@@ -60,9 +60,9 @@ final class WatchedProcess implements Closeable {
     /**
      * {@return the JVMs that have devices open} JVMs that refuse access are left out.
      *
-     * @param silent called with the process ID of each JVM that is stopped or does not answer
+     * @param silent called for each JVM that is stopped or does not answer, with words that say so
      */
-    static List<WatchedProcess> all(LongConsumer silent) {
+    static List<WatchedProcess> all(Consumer<String> silent) {
         String own = String.valueOf(ProcessHandle.current().pid());
         Map<String, Opening> openings = new LinkedHashMap<>();
         for (VirtualMachineDescriptor each : VirtualMachine.list()) {
@@ -78,7 +78,7 @@ final class WatchedProcess implements Closeable {
                     found.add(process);
                 }
             } catch (TimeoutException noAnswer) {
-                silent.accept(Long.parseLong(id));
+                silent.accept(noAnswer.getMessage());
             } catch (ExecutionException notForUs) {
                 // Ended meanwhile, still starting, or closed to others.
             }
@@ -100,7 +100,7 @@ final class WatchedProcess implements Closeable {
         try {
             process = Opening.begin(id, program).await();
         } catch (TimeoutException e) {
-            throw new IOException(noAnswer(pid), e);
+            throw new IOException(e.getMessage(), e);
         } catch (ExecutionException e) {
             throw new IOException("process " + pid + " is no running JVM that this user may ask",
                     e);
@@ -111,20 +111,12 @@ final class WatchedProcess implements Closeable {
         return process;
     }
 
-    /** {@return the message for a process that allows access but does not answer} */
-    static String noAnswer(long pid) {
-        return "process " + pid + (isStopped(pid)
-                ? " is stopped"
-                : " does not answer within " + ANSWER_SECONDS + " s");
-    }
-
-    /** {@return whether the process is stopped, as by a signal or a debugger; false where the system does not tell} */
+    /** {@return whether a signal has stopped the process; false where the system does not tell} */
     private static boolean isStopped(long pid) {
         try {
             String line = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"));
             // The name before may have spaces and parentheses.
-            char state = line.charAt(line.lastIndexOf(')') + 2);
-            return state == 'T' || state == 't';
+            return line.charAt(line.lastIndexOf(')') + 2) == 'T';
         } catch (IOException | IndexOutOfBoundsException elsewhere) {
             return false;
         }
@@ -168,15 +160,25 @@ final class WatchedProcess implements Closeable {
             while (true) {
                 try {
                     return opened.get(STOPPED_LOOK_MS, TimeUnit.MILLISECONDS).orElse(null);
-                } catch (TimeoutException e) {
-                    if ((System.nanoTime() - untilNs > 0 || isStopped(pid))
-                            && opened.completeExceptionally(e)) {
-                        throw e;
+                } catch (TimeoutException notYet) {
+                    if (isStopped(pid)) {
+                        giveUp("process " + pid + " is stopped");
+                    } else if (System.nanoTime() - untilNs > 0) {
+                        giveUp("process " + pid + " does not answer within " + ANSWER_SECONDS
+                                + " s");
                     }
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                     throw new ExecutionException("interrupted", e);
                 }
+            }
+        }
+
+        /** Does nothing if the JVM has answered just now. */
+        private void giveUp(String why) throws TimeoutException {
+            TimeoutException noAnswer = new TimeoutException(why);
+            if (opened.completeExceptionally(noAnswer)) {
+                throw noAnswer;
             }
         }
     }
