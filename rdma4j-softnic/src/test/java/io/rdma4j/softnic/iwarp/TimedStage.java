@@ -16,6 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** A stage on a device whose time the test can let pass, and whose reads it can count. Nothing watches its port. */
 abstract class TimedStage extends IwarpStage {
+    /** The name of the device's only thread. */
+    static final String THREAD = "timed-stage";
+
     private final SoftNic nic;
     private final CountedReads network;
     private final AtomicLong skippedNs;
@@ -49,7 +52,7 @@ abstract class TimedStage extends IwarpStage {
         IwarpSettings settings = IwarpSettings.ofSystem(IwarpPatience.USUAL);
         SoftNic nic = new SoftNic(device(IwarpFamily.IWARP),
                 host -> new IwarpTransport(network, settings, host), new SecureNumbers(),
-                () -> System.nanoTime() + skippedNs.get(), "timed-stage");
+                () -> System.nanoTime() + skippedNs.get(), THREAD);
         nic.start(ADDRESS);
         return nic;
     }

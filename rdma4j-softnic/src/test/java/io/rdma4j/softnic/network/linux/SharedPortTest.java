@@ -199,7 +199,7 @@ class SharedPortTest extends SharingStage {
         LinuxSocket stranger = stranger();
         try {
             assertThatExceptionOfType(RdmaException.class).isThrownBy(Member::new)
-                    .withMessageContaining("is taken")
+                    .withMessageContainingAll("UDP port 4791 of", "shared by", "is taken")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
         } finally {
             stranger.close();
