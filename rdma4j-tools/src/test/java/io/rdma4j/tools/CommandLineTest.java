@@ -305,7 +305,7 @@ class CommandLineTest {
     @Test
     void serverAndClientGreetEachOther() throws Exception {
         try (Program server = new Program("server", "-a", ADDRESS, "-n", "1")) {
-            String port = server.lineWith("listening on port ").replaceAll("\\D", "");
+            String port = server.port();
             try (Program client = new Program("client", ADDRESS, port)) {
                 assertThat(client.awaitEnd()).isZero();
                 assertThat(client.text()).contains("received message: message from passive/server"

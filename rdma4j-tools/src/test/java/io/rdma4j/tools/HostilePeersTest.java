@@ -53,7 +53,7 @@ class HostilePeersTest {
     @BeforeEach
     void start() throws Exception {
         server = Program.of(PushingServer.class, List.of("-Xmx64m"), List.of(Loopback.OWN));
-        port = Integer.parseInt(server.lineWith("listening on port ").replaceAll("\\D", ""));
+        port = Integer.parseInt(server.port());
         connectAndReceive();
         usualMemory = memory();
         usualDescriptors = descriptors();

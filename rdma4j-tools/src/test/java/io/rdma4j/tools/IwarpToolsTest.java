@@ -30,10 +30,6 @@ class IwarpToolsTest {
         return Command.start(List.of(line.split(" ", -1)));
     }
 
-    private static String portOf(Running server) throws Exception {
-        return server.lineWith("listening on port ").replaceAll("\\D", "");
-    }
-
     private static void assertBothEndWell(Running server, Running client) throws Exception {
         // The server may say more than it has room for.
         int serverStatus = server.awaitEnd();
@@ -60,7 +56,7 @@ class IwarpToolsTest {
 
     private static String measure(String line) throws Exception {
         try (Running server = start(line + " -F -R -d iwarp_lo -p 0")) {
-            String port = portOf(server);
+            String port = server.port();
             try (Running client = start(line + " -F -R -d iwarp_lo -p " + port + " 127.0.0.1")) {
                 assertBothEndWell(server, client);
                 assertThat(client.text()).contains(" Transport type  : IW\n")
@@ -74,7 +70,7 @@ class IwarpToolsTest {
     @ValueSource(strings = {"-C 3 -V", "-C 20 -S 65535 -V", "-C 2 -q"})
     void rpingExchangesMessages(String options) throws Exception {
         try (Running server = start("rping -s -v -a " + Loopback.OWN + " -p 0 " + options)) {
-            String port = portOf(server);
+            String port = server.port();
             try (Running client = start(
                     "rping -c -a " + Loopback.OWN + " -p " + port + " " + options)) {
                 assertBothEndWell(server, client);

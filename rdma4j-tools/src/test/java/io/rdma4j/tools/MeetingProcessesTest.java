@@ -34,12 +34,7 @@ class MeetingProcessesTest {
     }
 
     private static Program client(String loopback, Program server) throws Exception {
-        return begun(echo(loopback, ADDRESS, port(server)));
-    }
-
-    private static String port(Program server) throws Exception {
-        String line = server.lineWith("listening on port ");
-        return line.substring(line.lastIndexOf(' ') + 1);
+        return begun(echo(loopback, ADDRESS, server.port()));
     }
 
     private static Program begun(Program client) throws Exception {
@@ -85,7 +80,7 @@ class MeetingProcessesTest {
     void whoDoesNotSeeTheProcessIsReachedByTheNetwork() throws Exception {
         try (Program server = server("auto");
                 Program client = begun(Program.apart(Echo.class, options("auto"),
-                        List.of(ADDRESS, port(server))))) {
+                        List.of(ADDRESS, server.port())))) {
             assertThat(wayOf(server)).contains(", way network\n");
             end(client);
         }

@@ -24,7 +24,7 @@ class ModulePathTest {
     void twoProcessesMeasure() throws Exception {
         try (Program server = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
                 "0")) {
-            String port = server.lineWith("listening on port ").replaceAll("\\D", "");
+            String port = server.port();
             try (Program client = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
                     port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();

@@ -32,15 +32,11 @@ final class Perftest {
         return how.run(arguments);
     }
 
-    static String port(Running server) throws Exception {
-        return server.lineWith("listening on port ").replaceAll("\\D", "");
-    }
-
     /** Runs both sides, each with its options, to a successful end. {@return what they said, the server first} */
     static List<String> runBoth(Start how, String tool, String servers, String clients)
             throws Exception {
         try (Running server = startAsUsersDo(how, tool, servers, "-p", "0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = startAsUsersDo(how, tool, clients, "-p", port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();

@@ -182,7 +182,7 @@ class PerftestTest {
         String options = "-R -F -n 20 --no-perform_warm_up -d " + device;
         try (Running server = Perftest.startAsUsersDo(Program::new, "ib_read_bw", options, "-p",
                 "0")) {
-            String port = Perftest.port(server);
+            String port = server.port();
             try (Running client = Perftest.startAsUsersDo(Program::new, "ib_read_bw", options, "-p",
                     port,
                     address)) {
@@ -196,7 +196,7 @@ class PerftestTest {
     void clientThatComesByTheConnectionManagerFindsNobodyWhoUsesTcp() throws Exception {
         try (Running server = Perftest.start(Command::start, "ib_write_bw", "-p 0")) {
             assertFails(1,
-                    "ib_write_bw -d roce_lo -R -p " + Perftest.port(server) + " " + Loopback.OWN,
+                    "ib_write_bw -d roce_lo -R -p " + server.port() + " " + Loopback.OWN,
                     "Couldn't connect to " + Loopback.OWN, "ECONNREFUSED");
         }
     }
@@ -269,7 +269,7 @@ class PerftestTest {
     private static void assertServerGivesUp(String said, String words) throws Exception {
         try (Running server = Perftest.start(Command::start, "ib_write_bw", "--patience 1 -p 0");
                 Socket client = new Socket(InetAddress.getLoopbackAddress(),
-                        Integer.parseInt(Perftest.port(server)))) {
+                        Integer.parseInt(server.port()))) {
             client.getOutputStream().write(said.getBytes(StandardCharsets.US_ASCII));
             assertThat(server.awaitEnd()).isEqualTo(1);
             assertThat(server.lastLine()).contains(words);
@@ -285,7 +285,7 @@ class PerftestTest {
             throws Exception {
         try (Running server = Perftest.start(Command::start, tool,
                 servers + " --patience 1 -p 0")) {
-            String port = Perftest.port(server);
+            String port = server.port();
             try (Running client = Perftest.start(Command::start, tool, clients + " --patience 1",
                     "-p", port,
                     Loopback.OWN)) {
@@ -302,7 +302,7 @@ class PerftestTest {
                 .contains("the size is 1024").containsPattern(" 1024 +50 ");
         try (Running server = Perftest.start(Command::start, "ib_send_bw",
                 "-c UD -s 1025 -m 1024 -p 0")) {
-            String port = Perftest.port(server);
+            String port = server.port();
             try (Running client = Perftest.start(Command::start, "ib_send_bw",
                     "-c UD -s 1025 -m 1024", "-p",
                     port, Loopback.OWN)) {

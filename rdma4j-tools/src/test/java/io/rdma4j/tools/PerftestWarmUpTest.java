@@ -36,7 +36,7 @@ class PerftestWarmUpTest {
         try (Running server = Perftest.startAsUsersDo(Command::start, servers, serversOptions,
                 "-p", "0");
                 Running client = Perftest.startAsUsersDo(Command::start, clients, clientsOptions,
-                        "-p", Perftest.port(server), Loopback.OWN)) {
+                        "-p", server.port(), Loopback.OWN)) {
             assertThat(client.awaitEnd()).isEqualTo(1);
             assertThat(server.awaitEnd()).isEqualTo(1);
             assertThat(server.lastLine() + client.lastLine()).contains("both sides need the same");
@@ -45,14 +45,14 @@ class PerftestWarmUpTest {
 
     /** What is lost of the warm-up is no failure, also if only one side notices. What counts may be lost, too. */
     @ParameterizedTest
-    @CsvSource({"ib_send_bw, -c UC -b -e -q 2 -s 1000", "ib_write_lat, -c UC"})
+    @CsvSource({"ib_send_bw, -c UC -b -e -q 2 -s 5000", "ib_write_lat, -c UC"})
     void warmUpSurvivesLosses(String tool, String options) throws Exception {
         Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=0.2%"),
                 arguments.toArray(String[]::new));
         String all = "-d roce_lo -n 5 " + options;
         try (Running server = Perftest.startAsUsersDo(lossy, tool, all, "-p", "0");
                 Running client = Perftest.startAsUsersDo(lossy, tool, all, "-p",
-                        Perftest.port(server), Loopback.OWN)) {
+                        server.port(), Loopback.OWN)) {
             client.awaitEnd();
             server.awaitEnd();
             assertThat(client.text()).containsPattern("Warm-up +: ON\n").contains(" #bytes ");

@@ -57,17 +57,13 @@ class PingPongTest {
         return start(Command::start, tool, options, more);
     }
 
-    private static String port(Running server) throws Exception {
-        return server.lineWith("listening on port ").replaceAll("\\D", "");
-    }
-
     private static void play(String tool, String options) throws Exception {
         play(Command::start, tool, options);
     }
 
     private static void play(Start how, String tool, String options) throws Exception {
         try (Running server = start(how, tool, options, "-p", "0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = start(how, tool, options, "-p", port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
@@ -106,7 +102,7 @@ class PingPongTest {
     @CsvSource({"ibv_uc_pingpong, -n 20 -e -c", "ibv_srq_pingpong, -n 20 -q 3 -c"})
     void sidesThatBothWantItWarmUpFirst(String tool, String options) throws Exception {
         try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
                     "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
@@ -120,7 +116,7 @@ class PingPongTest {
     @Test
     void sideThatWarmsUpDoesNotMakeThePeerDoIt() throws Exception {
         try (Running server = startAsUsersDo(Command::start, "ibv_rc_pingpong", "-n 20 -p 0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = start("ibv_rc_pingpong", "-n 20", "-p", port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
@@ -137,7 +133,7 @@ class PingPongTest {
                 arguments.toArray(String[]::new));
         String options = "-n 1";
         try (Running server = startAsUsersDo(lossy, "ibv_ud_pingpong", options, "-p", "0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = startAsUsersDo(lossy, "ibv_ud_pingpong", options, "-p", port,
                     "127.0.0.1")) {
                 client.awaitEnd();
@@ -174,7 +170,7 @@ class PingPongTest {
     @Test
     void timestampsAreSummedUp() throws Exception {
         try (Running server = start("ibv_rc_pingpong", "-n 20 -t -p 0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = start("ibv_rc_pingpong", "-n 20 -t", "-p", port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).containsPattern("Max receive completion clock cycles ="
@@ -195,7 +191,7 @@ class PingPongTest {
     void atomicsReturnAndLeaveWhatTheyShould() throws Exception {
         String tool = "atomic_pingpong";
         try (Running server = startAsUsersDo(Command::start, tool, "-n 50 -p 0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = startAsUsersDo(Command::start, tool, "-n 70", "-p", port,
                     "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
@@ -212,7 +208,7 @@ class PingPongTest {
     private void assertBothFail(String server, String client, String serverWords,
             String clientWords) throws Exception {
         try (Running first = Command.start(patient(server) + " -d roce_lo -p 0")) {
-            String port = port(first);
+            String port = first.port();
             try (Running second = Command.start(
                     patient(client) + " -d roce_lo -p " + port + " 127.0.0.1")) {
                 assertThat(second.awaitEnd()).as(second.text()).isOne();
@@ -259,7 +255,7 @@ class PingPongTest {
     void sizesThatDifferAreToldAfterAWarmUp() throws Exception {
         try (Running server = startAsUsersDo(Command::start, "ibv_rc_pingpong",
                 "-s 100 -p 0")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = startAsUsersDo(Command::start, "ibv_rc_pingpong",
                     "-s 200", "-p", port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isOne();
@@ -294,7 +290,7 @@ class PingPongTest {
     private static void assertServerEnds(Start peer, String tool, String options)
             throws Exception {
         try (Running server = start(tool, "-p 0 -n 1000000 --patience 1" + options)) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = start(peer, tool, "-e -n 1000000", "-p", port, "127.0.0.1")) {
                 client.lineWith("remote address");
             }
@@ -318,7 +314,7 @@ class PingPongTest {
     private static void assertClientEnds(Start peer, String tool, String options)
             throws Exception {
         try (Running server = start(peer, tool, "-e -p 0 -n 1000000")) {
-            String port = port(server);
+            String port = server.port();
             try (Running client = start(tool, "-n 1000000 --patience 1" + options, "-p", port,
                     "127.0.0.1")) {
                 client.lineWith("remote address");
@@ -332,7 +328,7 @@ class PingPongTest {
     @Test
     void nonsenseOnTheSideChannelIsRefused() throws Exception {
         try (Running server = start("ibv_rc_pingpong", "-p 0 --patience 2")) {
-            int port = Integer.parseInt(port(server));
+            int port = Integer.parseInt(server.port());
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
                 socket.getOutputStream()
                         .write("x".repeat(52).getBytes(StandardCharsets.US_ASCII));
@@ -341,7 +337,7 @@ class PingPongTest {
             assertThat(server.lastLine()).contains("the peer does not speak as a ping-pong does");
         }
         try (Running server = start("ibv_srq_pingpong", "-p 0 --patience 2")) {
-            int port = Integer.parseInt(port(server));
+            int port = Integer.parseInt(server.port());
             new Socket(InetAddress.getLoopbackAddress(), port).close();
             assertThat(server.awaitEnd()).isOne();
             assertThat(server.lastLine()).contains("the peer hung up");

@@ -31,6 +31,11 @@ abstract class Running implements AutoCloseable {
         throw new IOException("no line with '" + words + "' in " + lines);
     }
 
+    /** {@return the port of a server, once it says that it listens} */
+    final String port() throws IOException {
+        return lineWith("listening on port ").replaceAll(".* port (\\d+).*", "$1");
+    }
+
     /** {@return the exit status, once it has ended} */
     final int awaitEnd() throws Exception {
         reader.lines().forEach(lines::add);

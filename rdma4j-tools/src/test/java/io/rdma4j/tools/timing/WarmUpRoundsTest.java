@@ -13,6 +13,7 @@ import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -220,38 +221,32 @@ class WarmUpRoundsTest {
         assertThat(log.lines).containsExactly("connect 1", "play 0", "close 1");
     }
 
+    /** {@return how many rounds a side alone plays, each of which takes so long, and during some of which it compiles} */
+    private int roundsAlone(long ms, IntPredicate compiles) throws IOException {
+        List<Integer> numbers = new ArrayList<>();
+        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
+            numbers.add(number);
+            time.passMs(ms);
+            compiledMs += compiles.test(number) ? 1 : 0;
+        });
+        assertThat(numbers).isEqualTo(IntStream.range(0, numbers.size()).boxed().toList());
+        return numbers.size();
+    }
+
     /** After 200 ms of messages without any compilation. */
     @Test
     void sideAloneEndsByItself() throws IOException {
-        List<Integer> rounds = new ArrayList<>();
-        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
-            rounds.add(number);
-            time.passMs(5);
-        });
-        assertThat(rounds).hasSize(200 / 5).isSorted().doesNotHaveDuplicates();
+        assertThat(roundsAlone(5, _ -> false)).isEqualTo(200 / 5);
     }
 
     @Test
     void compilationAsksForMore() throws IOException {
-        List<Integer> rounds = new ArrayList<>();
-        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
-            rounds.add(number);
-            time.passMs(50);
-            if (number == 2) {
-                compiledMs++;
-            }
-        });
-        assertThat(rounds).hasSize(3 + 200 / 50);
+        assertThat(roundsAlone(50, number -> number == 2)).isEqualTo(3 + 200 / 50);
     }
 
     @Test
     void compilationWithoutEndDoesNotAskForEver() throws IOException {
-        List<Integer> rounds = new ArrayList<>();
-        rounds(WarmUpRounds.Agreement.ALONE).play((number, messages) -> {
-            rounds.add(number);
-            time.passMs(500);
-            compiledMs++;
-        });
-        assertThat(rounds).hasSize((int) WarmUpRounds.LONGEST.toMillis() / 500);
+        assertThat(roundsAlone(500, _ -> true))
+                .isEqualTo((int) WarmUpRounds.LONGEST.toMillis() / 500);
     }
 }
