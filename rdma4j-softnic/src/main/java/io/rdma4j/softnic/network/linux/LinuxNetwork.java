@@ -421,6 +421,9 @@ public final class LinuxNetwork implements DatagramNetwork {
             memory.close();
         }
         poller.close();
+        if (shared != null) {
+            shared.awaitLeft();
+        }
     }
 
     private static void close(@Nullable LinuxSocket socket, Arena memory) {

@@ -45,8 +45,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Longer than a new process takes from fork to exec. */
     private static final long MAX_STRANGER_NS = 500_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
-    /** Longer than others have the lock, if they run. */
-    private static final long AT_ONCE_NS = 2_000_000;
     static final String OPERATION = "share UDP port 4791";
 
     private final Path file;
@@ -60,6 +58,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
+    private final LockedWork givingUp;
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
     private volatile long restNs = MIN_REST_NS;
@@ -119,6 +118,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         this.file = file;
         this.arena = arena;
         locks = SharedFile.locked(file, arena);
+        givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
         PlaceFinder probing = null;
         boolean hasBegun = false;
         try {
@@ -279,7 +279,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
         leaving.add(socket);
         try {
-            giveUpSoon();
+            givingUp.doSoon();
         } catch (IllegalStateException closed) {
             // The table cannot be updated any more; other processes notice the change as they notice that a process has
             // died.
@@ -289,33 +289,20 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    private void giveUpSoon() {
-        if (locks.tryLock(AT_ONCE_NS)) {
-            try {
-                giveUp();
-            } finally {
-                locks.unlock();
-            }
-        } else {
-            Thread.ofPlatform().daemon().name("rdma4j-share").start(this::giveUpLater);
-        }
+    /**
+     * Waits until the sockets that left are closed, so that other programs can bind to their addresses; not long if a stopped
+     * process has the lock.
+     */
+    void awaitLeft() {
+        givingUp.await();
     }
 
-    private void giveUpLater() {
-        try {
-            locks.lock();
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING,
-                    "packets of others may go astray, and they look for mailboxes in vain: {0}",
-                    e.getMessage());
-            leaving.forEach(this::forget);
-            leaving.clear();
-            return;
-        }
-        try {
-            giveUp();
-        } finally {
-            locks.unlock();
+    private void onRefused(RdmaException refusal) {
+        LOG.log(System.Logger.Level.WARNING,
+                "packets of others may go astray, and they look for mailboxes in vain: {0}",
+                refusal.getMessage());
+        for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
+            forget(socket);
         }
     }
 
@@ -436,7 +423,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** An address is not the device's any more, and not to be reached by its mailbox. Does not wait, as {@link #leave}. */
     void withdraw(MailboxTable.Entry mailbox) {
         withdrawn.add(mailbox);
-        giveUpSoon();
+        givingUp.doSoon();
     }
 
     private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {

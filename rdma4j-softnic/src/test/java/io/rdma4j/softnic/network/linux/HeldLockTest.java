@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.AfterEach;
@@ -8,18 +10,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.time.Duration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Giving up an address or a mailbox while another process has the lock: no thread waits, and it is done once the lock is
- * free.
+ * Giving up an address or a mailbox while another process has the lock: it is done once the lock is free, and no thread
+ * waits but one that closes a network, for a second at most.
  */
 @EnabledOnOs(OS.LINUX)
 @Timeout(30)
 class HeldLockTest extends SharingStage {
+    private static final InetAddress ELSEWHERE = InetAddress.ofLiteral(NETWORK + "8.8");
+
     private final Arena arena = Arena.ofShared();
     private SharedTable table = new SharedTable(memory.allocate(SharedTable.LENGTH, 8));
 
@@ -100,5 +109,53 @@ class HeldLockTest extends SharingStage {
         assertThat(port.publish(mailbox)).isTrue();
         assertThat(port.mend(false)).isFalse();
         assertThat(table.mailboxes().all()).containsExactly(mailbox);
+    }
+
+    // ---------------------------------------------------------------- a network is closed
+
+    private LinuxNetwork network(SharedPort port) throws Exception {
+        LinuxNetwork network = new LinuxNetwork(NetworkInterface.getByInetAddress(
+                InetAddress.getLoopbackAddress()), port,
+                LinuxNetwork.Meeting.NEVER);
+        network.open(ELSEWHERE);
+        return network;
+    }
+
+    private static int sockets() {
+        return PortHolder.count(ELSEWHERE, Path.UDP_PORT);
+    }
+
+    /** Another program can bind to the address then. A thread that ends is often interrupted. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoClosesANetworkWaitsForTheLock(boolean isInterrupted) throws Exception {
+        try (SharedPort port = SharedPort.open(folder, NAME)) {
+            LinuxNetwork network = network(port);
+            Thread closing = Thread.ofPlatform().unstarted(network::close);
+            try (TableLocks holder = holder()) {
+                closing.start();
+                if (isInterrupted) {
+                    closing.interrupt();
+                }
+                assertThat(closing.join(Duration.ofMillis(50))).isFalse();
+                assertThat(sockets()).isEqualTo(1);
+                holder.unlock();
+            }
+            closing.join();
+            assertThat(sockets()).isZero();
+        }
+    }
+
+    @Test
+    void whoClosesANetworkDoesNotWaitLong() throws Exception {
+        try (SharedPort port = SharedPort.open(folder, NAME)) {
+            LinuxNetwork network = network(port);
+            try (TableLocks holder = holder()) {
+                network.close();
+                assertThat(sockets()).isEqualTo(1);
+                holder.unlock();
+            }
+            Wait.until("it is closed", () -> sockets() == 0);
+        }
     }
 }
