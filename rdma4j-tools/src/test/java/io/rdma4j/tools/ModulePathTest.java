@@ -22,16 +22,9 @@ class ModulePathTest {
 
     @Test
     void twoProcessesMeasure() throws Exception {
-        try (Program server = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
-                "0")) {
-            String port = server.port();
-            try (Program client = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
-                    port, "127.0.0.1")) {
-                assertThat(client.awaitEnd()).as(client.text()).isZero();
-                assertThat(client.text()).containsPattern(" 2 +20 +\\d");
-            }
-            assertThat(server.awaitEnd()).as(server.text()).isZero();
-        }
+        Start how = arguments -> Program.ofModule(arguments.toArray(String[]::new));
+        assertThat(Perftest.measure(how, "ib_send_lat", "-n 20").getLast())
+                .containsPattern(" 2 +20 +\\d");
     }
 
     /** It starts its sides as it was started itself. */

@@ -1,5 +1,6 @@
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,9 +45,20 @@ class PerftestWarmUpTest {
     }
 
     /** What is lost of the warm-up is no failure, also if only one side notices. What counts may be lost, too. */
+    @Test
+    void warmUpSurvivesLosses() throws Exception {
+        assertSurvivesLosses("ib_send_bw", "-c UC -b -e -q 2 -s 5000");
+    }
+
     @ParameterizedTest
-    @CsvSource({"ib_send_bw, -c UC -b -e -q 2 -s 5000", "ib_write_lat, -c UC"})
-    void warmUpSurvivesLosses(String tool, String options) throws Exception {
+    @CsvSource({"ib_write_bw, -c UC -b -e -q 2 -s 5000", "ib_write_lat, -c UC",
+        "ib_send_lat, -c UD"})
+    @Tag("long")
+    void warmUpOfEveryKindSurvivesLosses(String tool, String options) throws Exception {
+        assertSurvivesLosses(tool, options);
+    }
+
+    private static void assertSurvivesLosses(String tool, String options) throws Exception {
         Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=0.2%"),
                 arguments.toArray(String[]::new));
         String all = "-d roce_lo -n 5 " + options;
