@@ -540,9 +540,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** Gives up the prefixes; the sockets are closed already. */
+    /** Gives up the prefixes; the sockets have left already. */
     @Override
     public void close() {
+        awaitLeft();
         locks.close();
         finder.close();
         arena.close();
