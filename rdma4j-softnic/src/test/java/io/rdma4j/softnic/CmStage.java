@@ -5,7 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.testkit.Wait;
+import io.rdma4j.softnic.network.OnceFree;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -71,7 +71,7 @@ abstract class CmStage {
     static void requireIpv6() throws Exception {
         assumeTrue(NetworkInterface.getByInetAddress(InetAddress.ofLiteral(IPV6)) != null,
                 "no network interface has " + IPV6);
-        Wait.until("another process has given " + IPV6 + " back", CmStage::isIpv6Free);
+        OnceFree.take(IPV6, CmStage::isIpv6Free);
     }
 
     private static boolean isIpv6Free() {

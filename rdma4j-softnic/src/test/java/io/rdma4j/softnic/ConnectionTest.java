@@ -6,6 +6,7 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.network.OnceFree;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -397,7 +398,7 @@ class ConnectionTest {
     void loopbackTakesTheNextFreeAddressByItself() throws Exception {
         try (DatagramSocket other = new DatagramSocket(null)) {
             // Its holder may release it at any moment, and must not do so during the test.
-            Wait.until("another process has given 127.0.0.1 back", () -> isBound(other));
+            OnceFree.take("127.0.0.1", () -> isBound(other));
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())
                     .isNotEqualTo("127.0.0.1")

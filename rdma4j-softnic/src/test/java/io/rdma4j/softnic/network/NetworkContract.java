@@ -240,7 +240,7 @@ public abstract class NetworkContract {
     protected static PacketPort openOnceFree(DatagramNetwork network, InetAddress address)
             throws RdmaException {
         List<PacketPort> opened = new ArrayList<>();
-        Wait.until("another process has given " + address.getHostAddress() + " back", () -> {
+        OnceFree.take(address.getHostAddress(), () -> {
             try {
                 opened.add(network.open(address));
                 return true;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
-import io.rdma4j.testkit.Wait;
+import io.rdma4j.softnic.network.OnceFree;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class Ipv6SharingTest extends SharingStage {
     private void join(InetAddress address, int scope) throws Exception {
         Path shared = Objects.requireNonNull(SharedFolder.ofUser());
-        Wait.until("nobody else has " + address.getHostAddress(), () -> {
+        OnceFree.take(address.getHostAddress(), () -> {
             try {
                 whileAllReceive(() -> new Member(shared, SharedFile.name(), address, scope));
                 return true;
