@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -124,10 +125,22 @@ class CommandLineTest {
                 .findFirst().orElseThrow();
         try (DatagramSocket holder = new DatagramSocket(null)) {
             holder.setReuseAddress(false);
-            holder.bind(new InetSocketAddress(address, 4791));
+            assumeThat(isBound(holder, address)).as("UDP port 4791 of " + address + " is free")
+                    .isTrue();
             assertFails(1, new String[]{"roce_" + network.getName() + " cannot be used",
                 address.getHostAddress() + " is taken by ", "(EADDRINUSE); -d roce_lo"},
                     "ibv_rc_pingpong", "-d", "roce_" + network.getName());
+        }
+    }
+
+    /** Whoever builds may have a server of rdma4j there. */
+    private static boolean isBound(DatagramSocket holder, InetAddress address)
+            throws SocketException {
+        try {
+            holder.bind(new InetSocketAddress(address, 4791));
+            return true;
+        } catch (BindException taken) {
+            return false;
         }
     }
 

@@ -98,7 +98,7 @@ class IwarpToolsTest {
 
     /** What is not there is refused in one line. */
     @ParameterizedTest
-    @ValueSource(strings = {"ib_write_bw -d iwarp_lo 127.0.0.1", "ibv_rc_pingpong -d iwarp_lo",
+    @ValueSource(strings = {"ib_write_bw -d iwarp_lo 127.0.0.1", "ibv_rc_pingpong -d iwarp_lo -p 0",
         "ib_atomic_bw -R -d iwarp_lo -p 0", "udaddy -s 127.0.0.1"})
     void whatItLacksIsSaid(String line) throws Exception {
         try (Running tool = start(line)) {

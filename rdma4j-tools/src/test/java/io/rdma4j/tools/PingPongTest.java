@@ -397,7 +397,7 @@ class PingPongTest {
 
     @Test
     void whatTheDeviceDoesNotHaveIsNamed() {
-        assertFails(1, "ibv_rc_pingpong -d mlx5_0", "mlx5_0", "roce_lo");
+        assertFails(1, "ibv_rc_pingpong -d mlx5_0 -p 0", "mlx5_0", "roce_lo");
         assertFails(1, "ibv_rc_pingpong -d roce_lo -p 0 -g 100", "GID index 100 of roce_lo");
         assertFails(1, "ibv_rc_pingpong -d roce_lo -p 0 -i 2", "port");
         assertFails(1, "ibv_ud_pingpong -d roce_lo -p 0 -s 4097",
