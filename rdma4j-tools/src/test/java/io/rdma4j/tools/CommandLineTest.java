@@ -35,6 +35,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class CommandLineTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String ADDRESS = Loopback.OWN;
+    private static final String AT_ADDRESS = "-a " + ADDRESS + " -p " + Loopback.PORT;
 
     private final Invocation tools = new Invocation();
 
@@ -331,10 +332,10 @@ class CommandLineTest {
 
     @Test
     void rpingChecksWhatComesBack() throws Exception {
-        try (Running server = Command.start("rping -s -p 17174 -S 5000 -v -a " + ADDRESS)) {
+        try (Running server = Command.start("rping -s -S 5000 -v " + AT_ADDRESS)) {
             server.lineWith("listening");
             try (Running client = Command
-                    .start("rping -c -p 17174 -S 5000 -C 10 -V -v -a " + ADDRESS)) {
+                    .start("rping -c -S 5000 -C 10 -V -v " + AT_ADDRESS)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-9: J");
             }
@@ -354,9 +355,9 @@ class CommandLineTest {
 
     @Test
     void clientEndsWhenTheExchangeFails() throws Exception {
-        try (Running server = Command.start("rping -s -p 17175 -v -a " + ADDRESS)) {
+        try (Running server = Command.start("rping -s -v " + AT_ADDRESS)) {
             server.lineWith("listening");
-            try (Running client = Command.start("client " + ADDRESS + " 17175")) {
+            try (Running client = Command.start("client " + ADDRESS + " " + Loopback.PORT)) {
                 assertThat(client.awaitEnd()).isOne();
                 assertThat(client.lastLine())
                         .startsWith("client: exchange messages: REMOTE_INVALID_REQUEST_ERROR");

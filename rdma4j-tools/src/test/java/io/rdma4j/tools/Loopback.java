@@ -1,6 +1,6 @@
 package io.rdma4j.tools;
 
-/** Loopback addresses that no other build on this machine takes, made from the process id. */
+/** Loopback addresses and a port that no other build on this machine takes, made from the process id. */
 final class Loopback {
     /** The last numbers of own addresses end at 128. */
     private static final int SECOND = 126;
@@ -13,6 +13,8 @@ final class Loopback {
     static final String OWN = NETWORK + (1 + (PID & 0x7f));
     /** For a second side that needs one. */
     static final String OTHER = NETWORK + (1 + (PID & 0x7f) + SECOND);
+    /** For a service: a port belongs to one process of a user, whatever the address. The next one is this process's, too. */
+    static final int PORT = 10_000 + 2 * (int) (PID % 10_000);
 
     private Loopback() {}
 }

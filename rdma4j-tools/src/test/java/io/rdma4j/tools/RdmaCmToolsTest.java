@@ -22,6 +22,9 @@ class RdmaCmToolsTest {
     private static final String ADDRESS = Loopback.OWN;
     private static final int ROCE_PORT = 4791;
 
+    private static final String AT_PORT = " -p " + Loopback.PORT;
+    private static final String AT_ADDRESS = "-a " + ADDRESS + AT_PORT;
+
     private final Invocation tools = new Invocation();
 
     private static Running start(String line) throws Exception {
@@ -40,14 +43,27 @@ class RdmaCmToolsTest {
         tools.assertFails(2, line, words);
     }
 
+    private static String server(String tool) {
+        return tool + " -b " + ADDRESS + port(tool);
+    }
+
+    private static String client(String tool) {
+        return tool + " -s " + ADDRESS + port(tool);
+    }
+
+    /** {@return the option for a port of this build} That of udaddy is fixed. */
+    private static String port(String tool) {
+        return "udaddy".equals(tool) ? "" : AT_PORT;
+    }
+
     private static void play(String tool, String options) throws Exception {
         play(Command::start, tool, options);
     }
 
     private static void play(Start how, String tool, String options) throws Exception {
-        try (Running server = how.run(words(tool + " -b " + ADDRESS + " " + options))) {
+        try (Running server = how.run(words(server(tool) + " " + options))) {
             server.lineWith(": starting server");
-            try (Running client = how.run(words(tool + " -s " + ADDRESS + " " + options))) {
+            try (Running client = how.run(words(client(tool) + " " + options))) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("data transfers complete",
                         "test complete\nreturn status 0");
@@ -67,7 +83,7 @@ class RdmaCmToolsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-S 1", "-S 70000 -C 3", "-c 20 -C 5", "-m -c 3", "-a 18 -t 8",
-        "-P ib", "-f ip -p 17471", "-C 0x10"})
+        "-P ib", "-f ip", "-C 0x10"})
     void ucmatoseExchangesMessages(String options) throws Exception {
         play("ucmatose", options);
     }
@@ -76,9 +92,9 @@ class RdmaCmToolsTest {
     @ValueSource(strings = {"ucmatose -C 0", "ucmatose -S 0", "udaddy -C 0", "udaddy -S 0"})
     void noMessagesAreFineAsWell(String line) throws Exception {
         List<String> words = List.of(line.split(" ", 2));
-        try (Running server = start(words.get(0) + " -b " + ADDRESS + " " + words.get(1))) {
+        try (Running server = start(server(words.get(0)) + " " + words.get(1))) {
             server.lineWith(": starting server");
-            try (Running client = start(words.get(0) + " -s " + ADDRESS + " " + words.get(1))) {
+            try (Running client = start(client(words.get(0)) + " " + words.get(1))) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).doesNotContain("data transfers");
             }
@@ -127,10 +143,10 @@ class RdmaCmToolsTest {
 
     @Test
     void cmtimeTakesTheTimeOfEachStepFromOneClientAfterTheOther() throws Exception {
-        try (Running server = start("cmtime -b " + ADDRESS)) {
+        try (Running server = start(server("cmtime"))) {
             server.lineWith("listening");
             for (String options : List.of("-c 1", "--no-perform_warm_up -c 64")) {
-                try (Running client = start("cmtime -s " + ADDRESS + " " + options)) {
+                try (Running client = start(client("cmtime") + " " + options)) {
                     assertThat(client.awaitEnd()).as(client.text()).isZero();
                     assertThat(client.text().contains("warming up\ncreating id\n"))
                             .isEqualTo("-c 1".equals(options));
@@ -182,10 +198,10 @@ class RdmaCmToolsTest {
     @CsvSource({"'', -q", "-q, ''", "-q, -q -d", "-d, -S 23"})
     void rpingWorksWithQueuePairsOfItsOwn(String serverOptions, String clientOptions)
             throws Exception {
-        try (Running server = start(("rping -s -v -p 17176 -a " + ADDRESS + " " + serverOptions)
+        try (Running server = start(("rping -s -v " + AT_ADDRESS + " " + serverOptions)
                 .strip())) {
             server.lineWith("listening");
-            try (Running client = start(("rping -c -V -v -C 5 -p 17176 -a " + ADDRESS + " "
+            try (Running client = start(("rping -c -V -v -C 5 " + AT_ADDRESS + " "
                     + clientOptions).strip())) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-4: ");
@@ -197,11 +213,11 @@ class RdmaCmToolsTest {
 
     @Test
     void persistentRpingServesManyAtOnce() throws Exception {
-        try (Running server = start("rping -s -P -v -p 17177 -a " + ADDRESS)) {
+        try (Running server = start("rping -s -P -v " + AT_ADDRESS)) {
             server.lineWith("listening");
             List<Running> clients = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                clients.add(start("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
+                clients.add(start("rping -c -V -C 50 " + AT_ADDRESS));
             }
             for (Running client : clients) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
@@ -216,9 +232,9 @@ class RdmaCmToolsTest {
         "udaddy, -S 100, -S 200", "ucmatose, -C 10, -C 20"})
     void mismatchesAreErrorsOfBothSides(String tool, String ofServer,
             String ofClient) throws Exception {
-        try (Running server = start(tool + " --patience 1 -b " + ADDRESS + " " + ofServer)) {
+        try (Running server = start(server(tool) + " --patience 1 " + ofServer)) {
             server.lineWith(": starting server");
-            try (Running client = start(tool + " --patience 1 -s " + ADDRESS + " " + ofClient)) {
+            try (Running client = start(client(tool) + " --patience 1 " + ofClient)) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
                 assertThat(client.text()).containsPattern(tool + ": .*(same -S|same -C|peer)");
             }
@@ -229,9 +245,9 @@ class RdmaCmToolsTest {
 
     @Test
     void messagesTheClientDoesNotExpectAreAnError() throws Exception {
-        try (Running server = start("ucmatose --patience 1 -C 20 -b " + ADDRESS)) {
+        try (Running server = start(server("ucmatose") + " --patience 1 -C 20")) {
             server.lineWith(": starting server");
-            try (Running client = start("ucmatose --patience 1 -C 10 -s " + ADDRESS)) {
+            try (Running client = start(client("ucmatose") + " --patience 1 -C 10")) {
                 client.awaitEnd();
             }
             server.assertFails(251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
@@ -240,9 +256,9 @@ class RdmaCmToolsTest {
 
     @Test
     void moreConnectionsThanTheServerWantsAreRejected() throws Exception {
-        try (Running server = start("ucmatose --patience 1 -c 1 -b " + ADDRESS)) {
+        try (Running server = start(server("ucmatose") + " --patience 1 -c 1")) {
             server.lineWith(": starting server");
-            try (Running client = start("ucmatose --patience 1 -c 2 -s " + ADDRESS)) {
+            try (Running client = start(client("ucmatose") + " --patience 1 -c 2")) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
             server.awaitEnd();
@@ -252,9 +268,9 @@ class RdmaCmToolsTest {
 
     @Test
     void fewerConnectionsThanTheServerWantsEndItsPatience() throws Exception {
-        try (Running server = start("ucmatose --patience 1 -c 2 -b " + ADDRESS)) {
+        try (Running server = start(server("ucmatose") + " --patience 1 -c 2")) {
             server.lineWith(": starting server");
-            try (Running client = start("ucmatose --patience 8 -c 1 -s " + ADDRESS)) {
+            try (Running client = start(client("ucmatose") + " --patience 8 -c 1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
             server.assertFails(146, "1 of 2 connections are connected", "return status -110");
@@ -272,9 +288,9 @@ class RdmaCmToolsTest {
     }
 
     private static void assertClientEnds(Start peer, String tool) throws Exception {
-        try (Running server = peer.run(words(tool + " --patience 60 -c 2 -b " + ADDRESS))) {
+        try (Running server = peer.run(words(server(tool) + " --patience 60 -c 2"))) {
             server.lineWith(": starting server");
-            try (Running client = start(tool + " --patience 1 -c 1 -s " + ADDRESS)) {
+            try (Running client = start(client(tool) + " --patience 1 -c 1")) {
                 client.lineWith("receiving data transfers");
                 server.end();
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
@@ -290,9 +306,9 @@ class RdmaCmToolsTest {
     }
 
     private static void assertServerEnds(Start peer, String tool) throws Exception {
-        try (Running server = start(tool + " --patience 1 -c 2 -b " + ADDRESS)) {
+        try (Running server = start(server(tool) + " --patience 1 -c 2")) {
             server.lineWith(": starting server");
-            try (Running client = peer.run(words(tool + " --patience 60 -c 1 -s " + ADDRESS))) {
+            try (Running client = peer.run(words(client(tool) + " --patience 60 -c 1"))) {
                 client.lineWith("receiving data transfers");
             }
             // The last word of its connection may have died with it.
@@ -303,16 +319,16 @@ class RdmaCmToolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"", " -q"})
     void killedRpingEndsTheOtherSide(String options) throws Exception {
-        try (Running server = start("rping -s -v -p 17179 --patience 1 -a " + ADDRESS + options)) {
+        try (Running server = start("rping -s -v --patience 1 " + AT_ADDRESS + options)) {
             server.lineWith("listening");
-            try (Running client = process("rping -c -v -p 17179 -a " + ADDRESS + options)) {
+            try (Running client = process("rping -c -v " + AT_ADDRESS + options)) {
                 client.lineWith("rdma-ping-3");
             }
             server.assertFails(1, "rping: ");
         }
-        try (Running server = process("rping -s -v -p 17179 -a " + ADDRESS + options)) {
+        try (Running server = process("rping -s -v " + AT_ADDRESS + options)) {
             server.lineWith("listening");
-            try (Running client = start("rping -c -v -p 17179 --patience 1 -a " + ADDRESS
+            try (Running client = start("rping -c -v --patience 1 " + AT_ADDRESS
                     + options)) {
                 client.lineWith("rdma-ping-3");
                 server.end();
@@ -324,11 +340,11 @@ class RdmaCmToolsTest {
     /** Servers that are ended while they have clients. */
     @ParameterizedTest
     @ValueSource(
-            strings = {"cmtime -b", "rping -s -v -P -p 7471 -a", "rping -s -v -q -P -p 7471 -a"})
+            strings = {"cmtime -b", "rping -s -v -P -a", "rping -s -v -q -P -a"})
     void interruptedServerLeavesNoDeviceOpen(String line) throws Exception {
-        try (Running server = start(line + " " + ADDRESS)) {
+        try (Running server = start(line + " " + ADDRESS + AT_PORT)) {
             server.lineWith("listening");
-            try (Running client = start("rping -c -d -p 7471 -a " + ADDRESS)) {
+            try (Running client = start("rping -c -d " + AT_ADDRESS)) {
                 client.lineWith("rdma_connect successful");
                 server.end();
             }
@@ -362,9 +378,9 @@ class RdmaCmToolsTest {
 
     @Test
     void rpingWithTooSmallAServerEndsBothSides() throws Exception {
-        try (Running server = start("rping -s -v -p 17178 -S 64 -a " + ADDRESS)) {
+        try (Running server = start("rping -s -v -S 64 " + AT_ADDRESS)) {
             server.lineWith("listening");
-            try (Running client = start("rping -c -C 5 -p 17178 -S 65 -a " + ADDRESS)) {
+            try (Running client = start("rping -c -C 5 -S 65 " + AT_ADDRESS)) {
                 client.assertFails(1, "rping: ", "the peer disconnected too early");
             }
             server.assertFails(1, "the client's pings have 65 bytes");

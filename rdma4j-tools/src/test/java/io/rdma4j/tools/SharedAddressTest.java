@@ -9,7 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Processes at one address, as two terminals start them. */
 @EnabledOnOs(OS.LINUX)
 class SharedAddressTest {
-    private static final String ADDRESS = Loopback.OWN;
+    private static final String FIRST = "-a " + Loopback.OWN + " -p " + Loopback.PORT;
+    private static final String SECOND = "-a " + Loopback.OWN + " -p " + (Loopback.PORT + 1);
 
     /** So many that they last while a process is killed, and that their output fits into a pipe that is not read yet. */
     private static final int PINGS = 700;
@@ -20,13 +21,12 @@ class SharedAddressTest {
 
     @Test
     void aKilledProcessLeavesTheOthersConnected() throws Exception {
-        try (Program doomed = process("rping -s -v -P -p 17301 -a " + ADDRESS);
-                Program server = process("rping -s -v -p 17302 -a " + ADDRESS)) {
+        try (Program doomed = process("rping -s -v -P " + FIRST);
+                Program server = process("rping -s -v " + SECOND)) {
             doomed.lineWith("listening");
             server.lineWith("listening");
-            try (Program orphan = process("rping -c -v -p 17301 --patience 1 -a " + ADDRESS);
-                    Program client = process("rping -c -v -C " + PINGS + " -p 17302 -a "
-                            + ADDRESS)) {
+            try (Program orphan = process("rping -c -v --patience 1 " + FIRST);
+                    Program client = process("rping -c -v -C " + PINGS + " " + SECOND)) {
                 orphan.lineWith("rdma-ping-3");
                 client.lineWith("rdma-ping-3");
 
@@ -41,11 +41,12 @@ class SharedAddressTest {
 
     @Test
     void aPortBelongsToOneProcess() throws Exception {
-        try (Program first = process("rping -s -v -P -p 17303 -a " + ADDRESS)) {
+        try (Program first = process("rping -s -v -P " + FIRST)) {
             first.lineWith("listening");
-            try (Program second = process("rping -s -p 17303 -a " + ADDRESS)) {
+            try (Program second = process("rping -s " + FIRST)) {
                 assertThat(second.awaitEnd()).isOne();
-                assertThat(second.text()).contains("port 17303 is held by process " + first.pid());
+                assertThat(second.text())
+                        .contains("port " + Loopback.PORT + " is held by process " + first.pid());
             }
         }
     }
