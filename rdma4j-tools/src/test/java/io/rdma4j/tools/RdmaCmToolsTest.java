@@ -20,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(NothingStaysOpen.class)
 class RdmaCmToolsTest {
     private static final String ADDRESS = Loopback.OWN;
+    private static final String GROUP = Loopback.OWN.replaceFirst("127", "239");
+    private static final String OTHER_GROUP = Loopback.OTHER.replaceFirst("127", "239");
     private static final int ROCE_PORT = 4791;
 
     private static final String AT_PORT = " -p " + Loopback.PORT;
@@ -111,11 +113,11 @@ class RdmaCmToolsTest {
     /** At once, for a sender waits three seconds for switches to learn of the group. */
     @Test
     void mckeySendsToAllReceiversAsMemberOrNot() throws Exception {
-        try (Running first = receiver("239.7.7.7");
-                Running second = receiver("239.7.7.7");
-                Running other = receiver("239.7.7.9");
-                Running member = sender("239.7.7.7", "-s");
-                Running guest = sender("239.7.7.9",
+        try (Running first = receiver(GROUP);
+                Running second = receiver(GROUP);
+                Running other = receiver(OTHER_GROUP);
+                Running member = sender(GROUP, "-s");
+                Running guest = sender(OTHER_GROUP,
                         "-s -o")) {
             for (Running sender : List.of(member, guest)) {
                 assertThat(sender.awaitEnd()).as(sender.text()).isZero();
@@ -123,7 +125,7 @@ class RdmaCmToolsTest {
                         "test complete\nreturn status 0");
             }
             assertThat(member.text())
-                    .contains("mckey: joined dgid: ::ffff:239.7.7.7 mlid 0x0 sl 0");
+                    .contains("mckey: joined dgid: ::ffff:" + GROUP + " mlid 0x0 sl 0");
             for (Running receiver : List.of(first, second, other)) {
                 assertThat(receiver.awaitEnd()).as(receiver.text()).isZero();
                 assertThat(receiver.text()).contains("data transfers complete");
@@ -405,7 +407,7 @@ class RdmaCmToolsTest {
 
     @Test
     void nobodySendsToTheGroup() throws Exception {
-        try (Running receiver = start("mckey --patience 1 -m 239.7.7.8 -b " + ADDRESS)) {
+        try (Running receiver = start("mckey --patience 1 -m " + OTHER_GROUP + " -b " + ADDRESS)) {
             receiver.assertFails(146, "nothing came from the peer for 1 s",
                     "0 of 10 messages were received");
         }
