@@ -127,13 +127,13 @@ public final class SimulatedMemory {
                     : null;
         }
 
-        private RingPath claim(OfNode to) {
+        /** {@return a way, null if a hostile process has spoilt all rings: the network is left then} */
+        private @Nullable RingPath claim(OfNode to) {
             int number = nodes.indexOf(this) + 1;
             MemorySegment there = Objects.requireNonNull(to.memory);
-            return Objects.requireNonNull(RingPath.claim(there,
-                    new RingPath.Owner(number, number, number, 0, 0),
+            return RingPath.claim(there, new RingPath.Owner(number, number, number, 0, 0),
                     Objects.requireNonNull(mailbox), new Peer(there), unannounced, _ -> false,
-                    clock.getAsLong()));
+                    clock.getAsLong());
         }
 
         @Override
