@@ -202,13 +202,16 @@ public abstract class NetworkContract {
         DatagramNetwork network = network();
         PacketPort port = openOnceFree(network, address);
         int queuePair = ownQueuePair(network, 17);
-        sendUntil("four packets have arrived one after the other", network, port, arrived,
+        int rounds = sendUntil("four packets have arrived one after the other", network, port,
+                arrived,
                 () -> Collections.indexOfSubList(psns(), List.of(0, 1, 2, 3)) >= 0, () -> {
                     for (int i = 0; i < 4; i++) {
                         port.send(packet(path(port, port), queuePair, i, PAYLOAD));
                     }
                     assertThat(port.flush()).isTrue();
                 });
+        assertThat(arrived.count()).isLessThanOrEqualTo(4 * rounds);
+        assertThat(arrived.damaged).isZero();
         assertThat(arrived.sources).containsOnly(Gid.of(address));
         assertThat(arrived.identifications).containsOnly(0);
     }
@@ -221,11 +224,15 @@ public abstract class NetworkContract {
     /**
      * Sends to an address that is shared, and again if nothing arrives for a while: another process that closes its socket
      * there may take packets with it.
+     *
+     * @return how often it has sent
      */
-    protected static void sendUntil(String what, DatagramNetwork network, PacketPort port,
+    protected static int sendUntil(String what, DatagramNetwork network, PacketPort port,
             PacketHandler handler, Wait.Condition<RuntimeException> hasArrived,
             Wait.Step<RuntimeException> sending) {
+        int[] rounds = new int[1];
         Wait.until(what, hasArrived, () -> {
+            rounds[0]++;
             sending.run();
             long sinceNs = System.nanoTime();
             while (!hasArrived.holds() && System.nanoTime() - sinceNs < LOST_AFTER_NS) {
@@ -234,6 +241,7 @@ public abstract class NetworkContract {
                 }
             }
         });
+        return rounds[0];
     }
 
     /** {@return a port of the only IPv6 address of loopback, which another process may have for a while} */

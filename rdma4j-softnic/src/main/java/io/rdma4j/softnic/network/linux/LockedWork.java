@@ -24,7 +24,7 @@ final class LockedWork {
 
     /**
      * @param work what to do under the lock
-     * @param onRefused what to do instead, without the lock, if it cannot be had; not called by {@link #doSoon}
+     * @param onRefused what the thread of its own does instead, without the lock, if it cannot get it
      */
     LockedWork(TableLocks locks, Runnable work, Consumer<RdmaException> onRefused) {
         this.locks = locks;
