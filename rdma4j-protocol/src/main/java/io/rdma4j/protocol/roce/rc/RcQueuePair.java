@@ -42,7 +42,7 @@ public final class RcQueuePair implements RoceProtocol {
     private boolean isDrainPending;
     private boolean isCommunicationReported;
     private boolean isLastReceiveReported;
-    private boolean isResponderTurn = true;
+    private boolean isResponderTurn;
     private boolean isLastByResponder;
     /**
      * The PSN after the last packet whose response has shown that an earlier response is missing, since that was requested
@@ -183,8 +183,10 @@ public final class RcQueuePair implements RoceProtocol {
         if (state == QueuePairState.RESET || state == QueuePairState.INIT) {
             return false;
         }
-        // Answers and requests take turns, so that neither starves the other.
-        isResponderTurn = !isResponderTurn;
+        // A long response and requests take turns, so that neither starves the other. A short one, such as an
+        // acknowledgement, goes before the next request: a program that answers a message expects that the peer's send has
+        // completed before the peer gets the answer.
+        isResponderTurn = !isResponderTurn || responder.isNextShort();
         boolean hasPacket;
         if (isResponderTurn) {
             isLastByResponder = responder.pollTransmit(out);
@@ -195,8 +197,8 @@ public final class RcQueuePair implements RoceProtocol {
             hasPacket |= isLastByResponder;
         }
         responder.release();
-        // Requests take the first turn, so that a short acknowledgement may be the last packet of a call.
-        isResponderTurn |= !hasPacket;
+        // Responses take the first turn: that of a READ acknowledges the requests before it.
+        isResponderTurn &= hasPacket;
         return hasPacket;
     }
 

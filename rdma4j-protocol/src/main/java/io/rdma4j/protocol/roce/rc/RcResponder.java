@@ -119,6 +119,11 @@ final class RcResponder {
         access.target.clear();
     }
 
+    /** {@return whether the next response is one packet} */
+    boolean isNextShort() {
+        return answers.isNextShort();
+    }
+
     boolean pollTransmit(OutgoingPacket out) {
         return answers.pollTransmit(out);
     }

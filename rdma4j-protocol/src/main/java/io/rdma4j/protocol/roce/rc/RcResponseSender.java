@@ -206,6 +206,15 @@ final class RcResponseSender {
 
     // ---------------------------------------------------------------- sending
 
+    /** {@return whether the next response is one packet: an acknowledgement, a NAK, or the whole response to a request} */
+    boolean isNextShort() {
+        if (responses.isEmpty()) {
+            return isAcknowledgePending || pendingNak != 0;
+        }
+        ResponseQueue.Response next = responses.head();
+        return next.endPsn - next.firstPsn == 1;
+    }
+
     boolean pollTransmit(OutgoingPacket out) {
         if (!responses.isEmpty()) {
             if (isAcknowledgePending && !isDeferralCounted) {
