@@ -10,18 +10,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ReplyOrderTest {
     @Nested
     @ExtendWith(ChosenLoopback.Direct.class)
-    class WithinAProcess extends ReplyOrderStage {
-    }
+    class WithinAProcess extends ReplyOrderStage {}
 
     @Nested
     @ExtendWith(ChosenLoopback.Shared.class)
-    class ThroughSharedMemory extends ReplyOrderStage {
-    }
+    class ThroughSharedMemory extends ReplyOrderStage {}
 
     @Nested
     @ExtendWith(ChosenLoopback.Network.class)
-    class ThroughTheNetwork extends ReplyOrderStage {
-    }
+    class ThroughTheNetwork extends ReplyOrderStage {}
 
     @Nested
     class OverIwarp extends ReplyOrderStage {

@@ -52,6 +52,13 @@ public final class SimulatedNetwork {
     /** The probability that one of its bits is flipped. */
     public double corruption;
 
+    /**
+     * How often the packets with one number to one queue pair are lost or damaged at the most. A reliable connection gives up
+     * after some tries, so without a limit there are seeds in which it may.
+     */
+    public int mostLossesOfAPacket = Integer.MAX_VALUE;
+
+    private final Map<Long, Integer> losses = new HashMap<>();
     private @Nullable Predicate<PacketView> lossRule;
     private int packets;
 
@@ -123,7 +130,8 @@ public final class SimulatedNetwork {
 
     private void carry(Gid source, Gid destination, ByteBuffer datagram) {
         packets++;
-        boolean isLost = random.nextDouble() < loss || isLostByRule(datagram);
+        boolean isLost = random.nextDouble() < loss && mayBeLost(datagram)
+                || isLostByRule(datagram);
         if (TRACE) {
             trace(source, datagram, isLost);
         }
@@ -134,7 +142,7 @@ public final class SimulatedNetwork {
         for (int i = 0; i < copies; i++) {
             byte[] bytes = new byte[datagram.remaining()];
             datagram.duplicate().get(bytes);
-            if (random.nextDouble() < corruption) {
+            if (random.nextDouble() < corruption && mayBeLost(datagram)) {
                 bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
             }
             long delay = random.nextDouble() < reordering
@@ -142,6 +150,19 @@ public final class SimulatedNetwork {
                     : LATENCY_NS;
             flights.add(new Flight(nowNs + delay, sequence++, source, destination, bytes));
         }
+    }
+
+    /** Counts a loss, unless there were enough. */
+    private boolean mayBeLost(ByteBuffer datagram) {
+        PacketView view = new PacketView();
+        if (mostLossesOfAPacket == Integer.MAX_VALUE
+                || view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining()) != null) {
+            return true;
+        }
+        long key = (long) view.destinationQueuePair() << 24 | view.psn();
+        int before = losses.getOrDefault(key, 0);
+        losses.put(key, Math.min(before + 1, mostLossesOfAPacket));
+        return before < mostLossesOfAPacket;
     }
 
     private boolean isLostByRule(ByteBuffer datagram) {
