@@ -110,6 +110,7 @@ final class RcCompleter {
         congestion.onAcknowledged(count, to);
         timer.onProgress(to, window.isIdle(), nowNs);
         finish();
+        queuePair.watchDue(nowNs);
     }
 
     /** Finishes the oldest requests as far as they are acknowledged, or carried out. */

@@ -109,6 +109,9 @@ public final class RcQueuePair implements RoceProtocol {
                 // Nothing to prepare.
             }
         }
+        if (isAlive()) {
+            watchDue(nowNs);
+        }
     }
 
     @Override
@@ -159,6 +162,8 @@ public final class RcQueuePair implements RoceProtocol {
     public void onSendPosted(long nowNs) {
         if (state == QueuePairState.ERR) {
             flush();
+        } else if (isAlive()) {
+            watchDue(nowNs);
         }
     }
 
@@ -229,10 +234,10 @@ public final class RcQueuePair implements RoceProtocol {
             timer.endReceiverWait(nowNs);
         } else if (timer.isTimeoutDue(nowNs)) {
             timer.onTimeout(nowNs);
-            if (timer.takeRetryForSilence(host.isHeldUp())) {
-                ask(RetransmissionCause.TIMEOUT, nowNs);
-            } else {
+            if (!timer.takeRetryForSilence(host.isHeldUp())) {
                 giveUp();
+            } else if (!window.isIdle()) {
+                ask(RetransmissionCause.TIMEOUT, nowNs);
             }
         } else if (timer.isAskDue(nowNs)) {
             if (host.isLossless(attributes.path)) {
@@ -242,6 +247,27 @@ public final class RcQueuePair implements RoceProtocol {
                         : RetransmissionCause.PROBE, nowNs);
             }
         }
+    }
+
+    /**
+     * The time-out runs from when a request is due, and not only from when its first packet leaves: the host asks for none
+     * while it has no room, because a ring is full or the network accepts nothing.
+     */
+    void watchDue(long nowNs) {
+        if (!window.isIdle()) {
+            // Then the timers of what was sent run.
+            return;
+        }
+        if (isRequestDue()) {
+            timer.onDue(nowNs);
+        } else {
+            timer.onIdle();
+        }
+    }
+
+    private boolean isRequestDue() {
+        return window.oldest < window.begun
+                || (state == QueuePairState.RTS && window.begun < window.queue.end());
     }
 
     /** The peer is silent: one packet is sent again. */
@@ -318,7 +344,7 @@ public final class RcQueuePair implements RoceProtocol {
             // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
         }
-        if (window.oldest < window.begun) {
+        if (window.oldest < window.queue.end()) {
             SendRequest request = window.queue.request(window.oldest);
             window.finishOldest();
             host.sendCompleted(request, status, 0);
@@ -344,8 +370,9 @@ public final class RcQueuePair implements RoceProtocol {
     }
 
     /** A request without packets was carried out; it completes when all before it have completed. */
-    void onLocalOperation() {
+    void onLocalOperation(long nowNs) {
         completer.finish();
+        watchDue(nowNs);
     }
 
     /** The send queue has progressed; in SQD it may be drained now. */

@@ -167,7 +167,7 @@ final class RcRequester {
             if (!request.isLocal()) {
                 return pollPacket(request, out, nowNs);
             }
-            carryOut(request);
+            carryOut(request, nowNs);
         }
         return false;
     }
@@ -227,7 +227,7 @@ final class RcRequester {
     }
 
     /** Binds or invalidates, once, when everything before has been sent at least once. */
-    private void carryOut(SendRequest request) {
+    private void carryOut(SendRequest request, long nowNs) {
         if (!request.isCarriedOut()) {
             WorkCompletionStatus status = memory.carryOut(request);
             if (status != WorkCompletionStatus.SUCCESS) {
@@ -237,7 +237,7 @@ final class RcRequester {
             request.carriedOut();
         }
         window.sent(0);
-        queuePair.onLocalOperation();
+        queuePair.onLocalOperation(nowNs);
     }
 
     private boolean begin(SendRequest request) {

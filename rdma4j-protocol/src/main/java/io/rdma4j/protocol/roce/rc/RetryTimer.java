@@ -10,6 +10,9 @@ import io.rdma4j.protocol.roce.RoundTripEstimate;
  * the round trips (RFC 6298) expires earlier, and costs no retry. Either timer sends one packet again; more are sent only
  * when the response shows what was lost. A third timer runs while the peer has no receive posted.
  *
+ * <p>The time-out also runs while nothing is unacknowledged but a request is due: the host may have no room for its first
+ * packet, and for how long nobody knows. What has not been sent is not probed for.
+ *
  * <p>The interval of the probe timer grows each time. It keeps its length, also after progress, until a packet
  * that was sent only once has been answered (RFC 6298 §5.5 and §5.7): so a slow peer is not probed more often
  * than it can answer.
@@ -110,9 +113,22 @@ final class RetryTimer {
     }
 
     private void startUnlessRunning(long nowNs) {
+        // Not if only a request was due: what leaves late has a whole time-out to be answered.
         if (askAtNs == NEVER) {
             start(nowNs);
         }
+    }
+
+    /** A request is due, and nothing is unacknowledged. */
+    void onDue(long nowNs) {
+        if (timeoutAtNs == NEVER) {
+            timeoutAtNs = later(nowNs, timeoutNs);
+        }
+    }
+
+    /** Nothing is unacknowledged, and no request is due. */
+    void onIdle() {
+        stop();
     }
 
     /** Packets below {@code una} are acknowledged; some are new. */

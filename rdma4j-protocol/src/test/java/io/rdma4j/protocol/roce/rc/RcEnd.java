@@ -85,6 +85,8 @@ final class RcEnd implements RoceHost {
     boolean isLossless;
     /** Its network takes nothing. */
     boolean isHeldUp;
+    /** Its path through memory has no room. */
+    boolean hasNoRoom;
     /** The process stands still: it neither looks at packets nor at the time. */
     boolean isStopped;
 
@@ -300,7 +302,7 @@ final class RcEnd implements RoceHost {
         if (queuePair.deadlineNs() <= nowNs) {
             queuePair.onDeadline(nowNs);
         }
-        while (!isHeldUp && queuePair.pollTransmit(outgoing, nowNs)) {
+        while (!isHeldUp && !hasNoRoom && queuePair.pollTransmit(outgoing, nowNs)) {
             if (!wire.send(this, outgoing)) {
                 queuePair.onPayloadGone();
             }
