@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -44,7 +45,8 @@ public final class RingPath implements MemoryPath {
     private final MemorySegment records;
     private final RingWriter writer;
     private final PeerProcess peer;
-    private final Mailbox own;
+    /** Whether a thread of this process sleeps, or is about to. */
+    private final BooleanSupplier isAsleep;
     /** The paths with packets whose readers were not checked for sleep since. */
     private final List<RingPath> unannounced;
     private boolean isClosed;
@@ -60,10 +62,10 @@ public final class RingPath implements MemoryPath {
     private long restNs = REST_NS;
 
     private RingPath(MemorySegment mailbox, MemorySegment header, MemorySegment records,
-            Owner owner, Mailbox own, PeerProcess peer, List<RingPath> unannounced, long nowNs) {
+            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced, long nowNs) {
         this.mailbox = mailbox;
         this.unannounced = unannounced;
-        this.own = own;
+        this.isAsleep = isAsleep;
         this.header = header;
         this.records = records;
         this.peer = peer;
@@ -90,15 +92,20 @@ public final class RingPath implements MemoryPath {
      */
     public static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, Mailbox own,
             PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
-        RingPath free = claimOne(mailbox, owner, own, peer, unannounced, _ -> false, nowNs);
+        return claim(mailbox, owner, own::isAsleep, peer, unannounced, isDead, nowNs);
+    }
+
+    static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, BooleanSupplier isAsleep,
+            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
+        RingPath free = claimOne(mailbox, owner, isAsleep, peer, unannounced, _ -> false, nowNs);
         return free != null
                 ? free
-                : claimOne(mailbox, owner, own, peer, unannounced,
+                : claimOne(mailbox, owner, isAsleep, peer, unannounced,
                         prefix -> prefix != RingLayout.READER && isDead.test(prefix), nowNs);
     }
 
-    private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner, Mailbox own,
-            PeerProcess peer, List<RingPath> unannounced, IntPredicate mayBeTakenFrom, long nowNs) {
+    private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner,
+            BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced, IntPredicate mayBeTakenFrom, long nowNs) {
         for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
             MemorySegment header = RingLayout.header(mailbox, ring);
             long before = RingLayout.getLong(header, RingLayout.OWNER);
@@ -113,7 +120,7 @@ public final class RingPath implements MemoryPath {
                     return null;
                 }
                 try {
-                    return new RingPath(mailbox, header, records, owner, own, peer, unannounced,
+                    return new RingPath(mailbox, header, records, owner, isAsleep, peer, unannounced,
                             nowNs);
                 } catch (IllegalStateException noSense) {
                     RingLayout.setLong(header, RingLayout.OWNER, before);
@@ -141,18 +148,17 @@ public final class RingPath implements MemoryPath {
         if (writer.hasRoom()) {
             if (isFull) {
                 isFull = false;
-                isStandingStill = false;
             }
+            isStandingStill = false;
             return true;
         }
-        if (!isFull) {
-            lastHead = writer.head();
-            lastProgressNs = nowNs;
-            waitForRoom();
-        } else {
+        if (isFull) {
             lookAfterReader(nowNs);
+            return isClosed;
         }
-        return isClosed;
+        lastHead = writer.head();
+        lastProgressNs = nowNs;
+        return waitForRoom();
     }
 
     @Override
@@ -160,13 +166,24 @@ public final class RingPath implements MemoryPath {
         return isStandingStill;
     }
 
-    private void waitForRoom() {
+    /** {@return whether there is room after all} */
+    private boolean waitForRoom() {
         isFull = true;
         // A thread that goes to sleep first announces it and then checks for full rings.
         VarHandle.fullFence();
-        if (own.isAsleep()) {
-            RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
+        if (!isAsleep.getAsBoolean() || !announceWait()) {
+            return false;
         }
+        isFull = false;
+        return true;
+    }
+
+    /** Asks the reader to wake a thread of this process. {@return whether there is room now, so that it may not do so} */
+    private boolean announceWait() {
+        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
+        // The reader publishes its position and then checks whether the writer waits.
+        VarHandle.fullFence();
+        return writer.hasRoomNow();
     }
 
     /** It has been full before. */
@@ -239,13 +256,13 @@ public final class RingPath implements MemoryPath {
      * @return false if it must not sleep, because there is now the room that the writer waits for
      */
     public boolean sleeps() {
-        if (!isFull) {
+        if (!isFull || !announceWait()) {
             return true;
         }
-        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
-        // The reader publishes its position and then checks whether the writer waits.
-        VarHandle.fullFence();
-        return !writer.hasRoomNow();
+        // The thread runs a round now. What still waits for room is seen there, and if the ring is full again the writer waits
+        // anew; if nothing waits any more, no other thread would end the waiting, and none could ever sleep.
+        isFull = false;
+        return false;
     }
 
     // ---------------------------------------------------------------- resting

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** A mailbox and who writes to it, in one process and in virtual time. */
 final class Meeting implements MailboxSystem, SharedMemory.Handler {
@@ -90,8 +91,17 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     @Nullable
     RingPath tryClaim(int prefix) {
-        return RingPath.claim(memory, new RingPath.Owner(100 + prefix, prefix, 1000 + prefix, 7, 8),
-                own, reader, unannounced, dead::contains, 0);
+        return RingPath.claim(memory, owner(prefix), own, reader, unannounced, dead::contains, 0);
+    }
+
+    /** @param isAsleep whether a thread of the writer sleeps */
+    RingPath claim(int prefix, BooleanSupplier isAsleep) {
+        return Objects.requireNonNull(RingPath.claim(memory, owner(prefix), isAsleep, reader,
+                unannounced, dead::contains, 0), "all rings are taken");
+    }
+
+    private static RingPath.Owner owner(int prefix) {
+        return new RingPath.Owner(100 + prefix, prefix, 1000 + prefix, 7, 8);
     }
 
     OutgoingPacket packet(Gid from, int number, int length) {

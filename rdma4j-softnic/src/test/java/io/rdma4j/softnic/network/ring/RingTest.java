@@ -4,6 +4,8 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.SharedPacket;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +104,33 @@ class RingTest {
         send(2, 10);
         meeting.receive(10);
         assertThat(meeting.received).containsExactly(2);
+    }
+
+    @Test
+    void aPacketWhoseHandlerThrowsIsNotReceivedAgain() {
+        for (int number = 1; number <= 3; number++) {
+            send(number, 10);
+        }
+        SharedMemory.Handler throwing = new SharedMemory.Handler() {
+            @Override
+            public void onPacket(SharedPacket packet) {
+                meeting.onPacket(packet);
+                if (meeting.received.size() == 1) {
+                    throw new AssertionError("a defect");
+                }
+            }
+
+            @Override
+            public void onNonsense() {
+                meeting.onNonsense();
+            }
+        };
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> meeting.mailbox.receive(throwing, 10));
+        meeting.mailbox.receive(throwing, 10);
+        assertThat(meeting.received).containsExactly(1, 2, 3);
+        assertThat(meeting.nonsense).isZero();
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
     }
 
     @Test
@@ -221,13 +250,54 @@ class RingTest {
         assertThat(meeting.wokenWriters).isZero();
     }
 
+    /** Nobody may ask for room again: whoever waited for it may have been closed, or sends elsewhere now. */
     @Test
-    void whoHasRoomMustNotSleep() {
+    void whoHasRoomMustNotSleepOnce() {
         fill();
         meeting.receive(1000);
         assertThat(path.sleeps()).isFalse();
-        assertThat(path.hasRoom(0)).isTrue();
         assertThat(path.sleeps()).isTrue();
+    }
+
+    @Test
+    void whoWaitsOnAfterAVainAttemptToSleepIsWoken() {
+        int sent = fill();
+        meeting.receive(1000);
+        assertThat(path.sleeps()).isFalse();
+        while (path.hasRoom(0)) {
+            send(sent++, 4096);
+        }
+        assertThat(path.sleeps()).isTrue();
+        assertThat(meeting.own.beginSleep()).isTrue();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isOne();
+    }
+
+    @Test
+    void aReaderThatReadsAgainStandsStillNoLongerThoughAThreadTriedToSleep() {
+        fill();
+        assertThat(path.hasRoom(101 * MS)).isFalse();
+        assertThat(path.isStandingStill()).isTrue();
+        meeting.receive(1000);
+        assertThat(path.sleeps()).isFalse();
+        assertThat(path.hasRoom(102 * MS)).isTrue();
+        assertThat(path.isStandingStill()).isFalse();
+    }
+
+    /** The reader has looked whether the writer waits just before that said so. */
+    @Test
+    void roomThatComesWhileItIsAskedForIsSeen() {
+        RingPath slow = meeting.claim(2, () -> {
+            meeting.receive(1000);
+            return true;
+        });
+        int sent = 0;
+        while (meeting.received.isEmpty() && sent < 1000) {
+            assertThat(slow.hasRoom(0)).isTrue();
+            slow.send(meeting.packet(Meeting.WRITER, sent++, 4096), 0);
+        }
+        assertThat(meeting.received).hasSize(sent - 1);
+        assertThat(meeting.wokenWriters).isZero();
     }
 
     // ---------------------------------------------------------------- sleeping
