@@ -109,9 +109,14 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
      * @param shared the memory shared with other processes
      */
     void findWay(SharedMemory shared) {
-        if (service != Opcode.Service.UD && (!isWayKnown || memoryVersion != shared.version())) {
+        if (service == Opcode.Service.UD) {
+            return;
+        }
+        // Read once, and first: a way that was found before a change must not count as found after it.
+        int version = shared.version();
+        if (!isWayKnown || memoryVersion != version) {
             memoryPath = shared.path(path, destination);
-            memoryVersion = shared.version();
+            memoryVersion = version;
             isWayKnown = true;
         }
     }

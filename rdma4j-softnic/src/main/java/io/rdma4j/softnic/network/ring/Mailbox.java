@@ -71,8 +71,9 @@ public final class Mailbox {
     public int receive(SharedMemory.Handler handler, int budget) {
         int changes = RingLayout.getInt(memory, RingLayout.CHANGES_AT);
         if (changes != seenChanges) {
-            seenChanges = changes;
             findActive();
+            // Only now: a thread that goes to sleep and sees this number has to see the rings that belong to it.
+            seenChanges = changes;
         }
         RingReader[] looked = active;
         if (looked.length == 0) {

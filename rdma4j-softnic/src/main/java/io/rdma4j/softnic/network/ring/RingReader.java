@@ -83,10 +83,13 @@ final class RingReader {
                     fail(handler);
                     break;
                 }
+                // Before the handler, which may throw: it does not get the packet again. The writer does not know it yet.
+                position += length;
                 handler.onPacket(packet);
                 count++;
+            } else {
+                position += length;
             }
-            position += length;
             if (position - toldPosition.getPlain() >= SHARE) {
                 tell();
             }
