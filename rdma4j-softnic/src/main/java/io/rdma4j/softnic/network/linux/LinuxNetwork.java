@@ -374,8 +374,15 @@ public final class LinuxNetwork implements DatagramNetwork {
         }
         PacketPort port = ports.remove(local);
         if (port != null) {
-            ((LinuxPort) port).close();
+            close(port);
         }
+    }
+
+    private void close(PacketPort port) {
+        LinuxPort closing = (LinuxPort) port;
+        // Its socket may stay open for a while, and what arrives there is not read any more.
+        poller.forget(closing.descriptor());
+        closing.close();
     }
 
     @Override
@@ -413,9 +420,7 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     @Override
     public void close() {
-        for (PacketPort port : ports.inOrder()) {
-            ((LinuxPort) port).close();
-        }
+        ports.inOrder().forEach(this::close);
         ports.clear();
         if (memory != null) {
             memory.close();

@@ -64,6 +64,11 @@ final class LinuxPort implements PacketPort {
         return local;
     }
 
+    /** {@return the file descriptor of its socket, negative if that is closed} */
+    int descriptor() {
+        return socket.descriptor();
+    }
+
     @Override
     public int maxMiddleSegments() {
         return Flow.PACKETS_AT_ONCE;

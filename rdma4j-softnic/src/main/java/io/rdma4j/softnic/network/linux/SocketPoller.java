@@ -13,12 +13,13 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
  * Waits until a socket has something, a thread calls {@link #wake}, or another process writes into a {@link WakePipe}. One
  * thread waits at a time.
  *
- * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while a thread waits.
+ * <p>The sockets are in an epoll set, which they join and leave while a thread waits.
  * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
  */
 final class SocketPoller {
     private static final int EPOLL_CLOEXEC = 0x8_0000;
     private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
     private static final int EFD_CLOEXEC = 0x8_0000;
     private static final int EFD_NONBLOCK = 0x800;
     private static final short POLLIN = 1;
@@ -87,6 +88,14 @@ final class SocketPoller {
         try (Arena call = Arena.ofConfined()) {
             LinuxSocket.Refused.unlessDone(new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_ADD,
                     descriptor, EpollEvents.one(call, bits, key)), "epoll_ctl");
+        }
+    }
+
+    /** A socket ends no wait any more. */
+    void forget(int socket) {
+        try (Arena call = Arena.ofConfined()) {
+            // Refused if the socket is closed, for then the set has forgotten it by itself.
+            new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_DEL, socket, MemorySegment.NULL);
         }
     }
 

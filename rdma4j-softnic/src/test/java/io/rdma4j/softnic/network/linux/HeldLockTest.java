@@ -14,6 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.time.Duration;
@@ -119,6 +121,35 @@ class HeldLockTest extends SharingStage {
                 LinuxNetwork.Meeting.NEVER);
         network.open(ELSEWHERE);
         return network;
+    }
+
+    /** What arrives for it is not read any more, and would end each sleep. */
+    @Test
+    void aSocketThatWaitsToBeClosedWakesNobody() throws Exception {
+        try (SharedPort port = SharedPort.open(folder, NAME);
+                DatagramSocket sender = new DatagramSocket(0, ELSEWHERE)) {
+            LinuxNetwork network = network(port);
+            try (TableLocks holder = holder()) {
+                network.leave(Gid.of(ELSEWHERE));
+                assertThat(sockets()).isPositive();
+                sender.send(new DatagramPacket(new byte[64], 64, ELSEWHERE, Path.UDP_PORT));
+                assertThat(rounds(network, Duration.ofSeconds(1))).isLessThan(5);
+                holder.unlock();
+            }
+            Wait.until("the socket is closed", () -> sockets() == 0);
+            network.close();
+        }
+    }
+
+    /** {@return how often a thread wakes that sleeps in a network for as long as it can} */
+    private static int rounds(LinuxNetwork network, Duration time) {
+        long endNs = System.nanoTime() + time.toNanos();
+        int rounds = 0;
+        for (long leftNs = time.toNanos(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
+            network.await(leftNs);
+            rounds++;
+        }
+        return rounds;
     }
 
     private static int sockets() {
