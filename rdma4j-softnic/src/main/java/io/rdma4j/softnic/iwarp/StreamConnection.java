@@ -76,6 +76,8 @@ final class StreamConnection implements Stream.Handler {
     private ByteBuffer unsent = EMPTY;
     /** The network has refused bytes; the next read reports the end. */
     private boolean isBroken;
+    /** The user has thrown an error and may have used any number of the received bytes: there is no way on. */
+    private boolean isGarbled;
     private boolean isClosing;
     private long lingersUntilNs;
     private boolean isOver;
@@ -287,6 +289,11 @@ final class StreamConnection implements Stream.Handler {
 
     @Override
     public void onReadable() {
+        if (isGarbled) {
+            // At the end of a stack it could not even be ended.
+            endGarbled();
+            return;
+        }
         for (int i = 0; i < READS_AT_ONCE && !isOver; i++) {
             ByteBuffer buffer = link.inboundBuffer();
             MemorySegment memory = link.inbound();
@@ -302,13 +309,36 @@ final class StreamConnection implements Stream.Handler {
                 return;
             }
             long available = (long) keptLength + length;
-            long used = use(memory, available);
+            // It gets no byte twice, even if its user throws.
+            keptLength = 0;
+            long used = useOrEnd(memory, available);
             keep(memory, used, (int) (available - used));
             if (length < room) {
                 return;
             }
         }
         link.onMore();
+    }
+
+    /** As {@link #use}; after an error nobody knows which bytes were used, so the connection ends. */
+    private long useOrEnd(MemorySegment memory, long available) {
+        boolean isUsed = false;
+        try {
+            long used = use(memory, available);
+            isUsed = true;
+            return used;
+        } finally {
+            if (!isUsed) {
+                isGarbled = true;
+                endGarbled();
+            }
+        }
+    }
+
+    private void endGarbled() {
+        reset();
+        tellEnd();
+        isGarbled = false;
     }
 
     /** The set-up uses its frame, and the queue pair the bytes after it. */

@@ -69,6 +69,7 @@ public abstract class NetworkContract {
         final List<Integer> identifications = new ArrayList<>();
         int damaged;
         boolean isFromAnyPort;
+        boolean isThrowing;
 
         @Override
         public void onDatagram(ReceivedDatagram datagram) {
@@ -81,6 +82,9 @@ public abstract class NetworkContract {
                 assertThat(datagram.sourcePort()).matches(
                         port -> port == Path.UDP_PORT || (port >= 0xc000 && port <= 0xffff),
                         "is a port that RoCEv2 packets leave from");
+            }
+            if (isThrowing) {
+                throw new AssertionError("a defect");
             }
         }
 
@@ -355,6 +359,22 @@ public abstract class NetworkContract {
         }
         await(network, to, classes.length);
         assertThat(psns()).containsExactly(0, 1, 2, 3, 4);
+    }
+
+    /** Those that were received together with it are lost, as on a wire. */
+    @Test
+    void aDatagramWhoseHandlerThrowsIsNotReceivedAgain() throws Exception {
+        DatagramNetwork network = network();
+        PacketPort from = network.open(FIRST);
+        PacketPort to = network.open(SECOND);
+        arrived.isThrowing = true;
+        send(from, packet(path(from, to), 1, PAYLOAD));
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> await(network, to, 2))
+                .withMessage("a defect");
+        arrived.isThrowing = false;
+        send(from, packet(path(from, to), 2, PAYLOAD));
+        await(network, to, 2);
+        assertThat(psns()).containsExactly(1, 2);
     }
 
     @Test

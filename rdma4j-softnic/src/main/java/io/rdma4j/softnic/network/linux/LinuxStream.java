@@ -84,11 +84,14 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     /** Calls the user to read, and notes whether there may be more. */
     void onReadable() {
         Handler present = handler;
-        if (present != null && !isClosed) {
-            present.onReadable();
-        }
-        if (isReadable && !isClosed) {
-            network.onUnread(this);
+        try {
+            if (present != null && !isClosed) {
+                present.onReadable();
+            }
+        } finally {
+            if (isReadable && !isClosed) {
+                network.onUnread(this);
+            }
         }
     }
 

@@ -49,6 +49,8 @@ public final class LinuxStreams implements StreamNetwork {
     /** The stream that had something to read last. */
     private @Nullable LinuxStream busy;
     private boolean hasHappened;
+    /** The first of the events that has not been reported. */
+    private int nextEvent;
     private volatile boolean isClosed;
 
     private record Refused(LinuxStream stream, int errno) {}
@@ -306,15 +308,30 @@ public final class LinuxStreams implements StreamNetwork {
         if (isDue) {
             lookAtDue();
         }
+        report();
         poller.take(events);
-        for (int i = 0; i < events.count; i++) {
-            Watchers.Watcher watcher = watchers.find(events.key(i));
-            if (watcher != null) {
-                hasHappened = true;
-                watcher.onEvents(events.bits(i));
+        nextEvent = 0;
+        report();
+        return hasHappened;
+    }
+
+    /** Reports the events that were taken and not reported yet: those behind one whose handler has thrown an error are left. */
+    private void report() {
+        try {
+            while (nextEvent < events.count) {
+                int next = nextEvent++;
+                Watchers.Watcher watcher = watchers.find(events.key(next));
+                if (watcher != null) {
+                    hasHappened = true;
+                    watcher.onEvents(events.bits(next));
+                }
+            }
+        } finally {
+            // The epoll set reports them only once.
+            if (nextEvent < events.count) {
+                isDue = true;
             }
         }
-        return hasHappened;
     }
 
     private void lookAtDue() {
@@ -328,10 +345,18 @@ public final class LinuxStreams implements StreamNetwork {
         List<LinuxStream> now = unread;
         unread = readAgain;
         readAgain = now;
-        for (int i = 0; i < now.size(); i++) {
-            now.get(i).onReadable();
+        int looked = 0;
+        try {
+            while (looked < now.size()) {
+                now.get(looked++).onReadable();
+            }
+        } finally {
+            // A handler that has thrown an error keeps no other stream from being read.
+            while (looked < now.size()) {
+                onUnread(now.get(looked++));
+            }
+            now.clear();
         }
-        now.clear();
     }
 
     @Override

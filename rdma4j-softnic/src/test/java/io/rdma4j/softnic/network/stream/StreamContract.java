@@ -55,6 +55,8 @@ public abstract class StreamContract {
         public boolean hasEnded;
         boolean isConnected;
         public boolean isReading = true;
+        /** Once. */
+        boolean isThrowing;
         @Nullable
         Errno refusal;
         @Nullable
@@ -81,6 +83,10 @@ public abstract class StreamContract {
 
         @Override
         public void onReadable() {
+            if (isThrowing) {
+                isThrowing = false;
+                throw new AssertionError("a defect");
+            }
             if (!isReading) {
                 return;
             }
@@ -188,6 +194,31 @@ public abstract class StreamContract {
         assertThat(bytes.hasRemaining()).isTrue();
         server.isReading = true;
         until("all bytes", () -> server.received == BIG);
+    }
+
+    /** Whichever of them is the first. */
+    @Test
+    void aHandlerThatThrowsSilencesNoStream() throws Exception {
+        StreamListener listener = listen(ANY_PORT);
+        List<End> clients = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            clients.add(connect(listener.local()));
+        }
+        until("all ends", () -> accepted.size() == 4 && clients.stream().allMatch(
+                client -> client.isConnected));
+        for (End client : clients) {
+            client.send(ByteBuffer.allocate(10));
+        }
+        accepted.forEach(server -> server.isThrowing = true);
+        Wait.until("all handlers to have thrown and all bytes", () -> {
+            try {
+                network.poll();
+            } catch (AssertionError defect) {
+                assertThat(defect).hasMessage("a defect");
+            }
+            return accepted.stream().allMatch(server -> server.received == 10);
+        });
+        assertThat(accepted).noneMatch(server -> server.isThrowing);
     }
 
     @Test
