@@ -161,6 +161,16 @@ public final class CapturingNetwork implements DatagramNetwork {
         }
 
         @Override
+        public int waiting() {
+            return port.waiting();
+        }
+
+        @Override
+        public int dropWaiting() {
+            return port.dropWaiting();
+        }
+
+        @Override
         public int takeRefused() {
             return port.takeRefused();
         }

@@ -207,6 +207,18 @@ public final class ImpairedNetwork implements DatagramNetwork {
         }
 
         @Override
+        public int waiting() {
+            return port.waiting();
+        }
+
+        @Override
+        public int dropWaiting() {
+            int count = port.dropWaiting();
+            held.freeKept(port);
+            return count;
+        }
+
+        @Override
         public int takeRefused() {
             return port.takeRefused();
         }

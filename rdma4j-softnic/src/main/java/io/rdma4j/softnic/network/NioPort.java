@@ -134,6 +134,18 @@ final class NioPort implements PacketPort {
     }
 
     @Override
+    public int waiting() {
+        return kept == null ? 0 : 1;
+    }
+
+    @Override
+    public int dropWaiting() {
+        int count = waiting();
+        kept = null;
+        return count;
+    }
+
+    @Override
     public int receive(PacketHandler handler, int budget) {
         isReceiving = true;
         try {

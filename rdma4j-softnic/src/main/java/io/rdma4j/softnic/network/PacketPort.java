@@ -62,6 +62,12 @@ public interface PacketPort {
     /** Sends the accepted and kept packets. {@return whether none is left here} */
     boolean flush();
 
+    /** {@return how many accepted and kept packets have not left} None after {@link #flush} has returned true. */
+    int waiting();
+
+    /** Drops the accepted and kept packets that have not left: they are lost, as on a wire. {@return how many} */
+    int dropWaiting();
+
     /** {@return how many accepted packets the network stack has refused since the last call} */
     default int takeRefused() {
         return 0;

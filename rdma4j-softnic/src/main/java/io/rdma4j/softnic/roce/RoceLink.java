@@ -19,7 +19,6 @@ import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 
@@ -41,6 +40,7 @@ final class RoceLink implements Link {
     private final HeldUpQueuePairs heldUp;
     private final PacketDispatcher dispatcher;
     private final PacketReceiver receiver;
+    private final FullPorts ports;
     private final @Nullable SharedMemory memory;
     private final OutgoingPacket outgoing;
     private boolean isPortFull;
@@ -67,6 +67,7 @@ final class RoceLink implements Link {
         heldUp = new HeldUpQueuePairs(engine);
         dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
         receiver = new PacketReceiver(network, dispatcher);
+        ports = new FullPorts(network, engine.counters());
     }
 
     /** {@return the engine of its queue pairs} */
@@ -123,6 +124,11 @@ final class RoceLink implements Link {
      */
     void onSilence() {
         sharing.onAstray(0);
+    }
+
+    /** {@return whether the network accepts nothing at present} */
+    boolean isNetworkFull() {
+        return isPortFull || ports.isStandingStill();
     }
 
     /** {@return the source address of the last packet} */
@@ -217,12 +223,7 @@ final class RoceLink implements Link {
     }
 
     private boolean flush() {
-        boolean isFlushed = true;
-        List<PacketPort> ports = network.ports();
-        for (int i = 0; i < ports.size(); i++) {
-            isFlushed &= ports.get(i).flush();
-            engine.counters().add(Counter.SEND_ERR, ports.get(i).takeRefused());
-        }
+        boolean isFlushed = ports.flush(engine.timeNs());
         isUnflushed = !isFlushed;
         isPortFull = !isFlushed;
         return isFlushed;

@@ -145,7 +145,12 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     boolean hasRoom(long nowNs) {
         MemoryPath way = memoryPath();
         return way == null || way.hasRoom(nowNs)
-                || (way.isStandingStill() && service != Opcode.Service.RC);
+                || (way.isStandingStill() && mayLose());
+    }
+
+    /** A failed queue pair waits for nobody; it may have a last response to send. */
+    private boolean mayLose() {
+        return service != Opcode.Service.RC || protocol.state() == QueuePairState.ERR;
     }
 
     /** {@return whether the reader at the end of its path has stopped reading} */
@@ -197,7 +202,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public boolean isHeldUp() {
-        return memoryPath() == null && link.isFull();
+        return memoryPath() == null && link.isNetworkFull();
     }
 
     @Override

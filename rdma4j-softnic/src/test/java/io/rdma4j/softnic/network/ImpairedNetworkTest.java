@@ -230,6 +230,7 @@ class ImpairedNetworkTest {
         final List<Integer> sent = new ArrayList<>();
         private ByteBuffer kept = ByteBuffer.allocate(0);
         private int room = 1;
+        boolean isShut;
 
         @Override
         public Sent send(OutgoingPacket packet) {
@@ -239,7 +240,7 @@ class ImpairedNetworkTest {
         @Override
         public Sent send(ByteBuffer datagram, Path path) {
             assertThat(kept.hasRemaining()).as("offered while one is kept").isFalse();
-            if (room-- == 0) {
+            if (isShut || room-- == 0) {
                 kept = datagram;
                 return Sent.KEPT;
             }
@@ -254,11 +255,26 @@ class ImpairedNetworkTest {
 
         @Override
         public boolean flush() {
+            if (isShut) {
+                return !kept.hasRemaining();
+            }
             if (kept.hasRemaining()) {
                 note(kept);
             }
             room = 1;
             return true;
+        }
+
+        @Override
+        public int waiting() {
+            return kept.hasRemaining() ? 1 : 0;
+        }
+
+        @Override
+        public int dropWaiting() {
+            int count = waiting();
+            kept = ByteBuffer.allocate(0);
+            return count;
         }
 
         @Override
@@ -322,5 +338,24 @@ class ImpairedNetworkTest {
         assertThat(port.flush()).isTrue();
         assertThat(impaired.pollDue(1_000_000)).isTrue();
         assertThat(narrow.sent).containsExactly(1, 2, 3, 4, 5);
+    }
+
+    @Test
+    void packetsThatTheNetworkStackKeepsCanBeDropped() throws Exception {
+        NarrowNetwork narrow = new NarrowNetwork();
+        ImpairedNetwork impaired = new ImpairedNetwork(narrow,
+                Impairment.NONE.withDelay(Duration.ofMillis(1)));
+        PacketPort port = impaired.open(InetAddress.ofLiteral("127.0.0.1"));
+        Gid peer = Gid.of(InetAddress.ofLiteral("127.0.0.2"));
+        impaired.pollDue(0);
+        narrow.isShut = true;
+        // Several times as many as it can hold, so that the place of a dropped one is used again.
+        for (int psn = 1; psn <= 3 * DelayedPackets.CAPACITY; psn++) {
+            port.send(packet(psn, port.local(), peer));
+            impaired.pollDue(psn * 2_000_000L);
+            assertThat(port.dropWaiting()).isEqualTo(1);
+            assertThat(port.waiting()).isZero();
+        }
+        assertThat(narrow.sent).isEmpty();
     }
 }

@@ -46,6 +46,16 @@ class PortsTest {
         }
 
         @Override
+        public int waiting() {
+            return 0;
+        }
+
+        @Override
+        public int dropWaiting() {
+            return 0;
+        }
+
+        @Override
         public int receive(PacketHandler handler, int budget) {
             return 0;
         }

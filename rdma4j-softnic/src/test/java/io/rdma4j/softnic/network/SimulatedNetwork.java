@@ -58,6 +58,9 @@ public final class SimulatedNetwork {
      */
     public int mostLossesOfAPacket = Integer.MAX_VALUE;
 
+    /** No port can send anything. */
+    public boolean takesNothing;
+
     private final Map<Long, Integer> losses = new HashMap<>();
     private @Nullable Predicate<PacketView> lossRule;
     private int packets;
@@ -252,6 +255,8 @@ public final class SimulatedNetwork {
         }
     }
 
+    private record Kept(ByteBuffer datagram, Path path) {}
+
     private final class Port implements PacketPort {
         private final Gid local;
         private final List<Flight> arrived = new ArrayList<>();
@@ -259,6 +264,8 @@ public final class SimulatedNetwork {
         private final Icrc icrc = new Icrc();
         private final ReceivedDatagram datagram = new ReceivedDatagram();
         private final MemorySegment received = arena.allocate(PacketSealer.CAPACITY, 64);
+        /** What has found no room. */
+        private final List<Kept> kept = new ArrayList<>();
 
         Port(Gid local) {
             this.local = local;
@@ -281,21 +288,45 @@ public final class SimulatedNetwork {
                     return Sent.PAYLOAD_GONE;
                 }
             }
+            Sent sent = Sent.SENT;
             for (int i = 0; i < packet.span(); i++) {
-                send(Objects.requireNonNull(sealer.seal(packet, i, UDP_PORT)), packet.path());
+                sent = send(Objects.requireNonNull(sealer.seal(packet, i, UDP_PORT)),
+                        packet.path());
             }
-            return Sent.SENT;
+            return sent;
         }
 
         @Override
         public Sent send(ByteBuffer datagram, Path path) {
+            if (takesNothing) {
+                ByteBuffer copy = ByteBuffer.allocate(datagram.remaining());
+                kept.add(new Kept(copy.put(datagram.duplicate()).flip(), path));
+                return Sent.KEPT;
+            }
             carry(local, path.destination(), datagram);
             return Sent.SENT;
         }
 
         @Override
         public boolean flush() {
+            if (takesNothing) {
+                return kept.isEmpty();
+            }
+            kept.forEach(each -> carry(local, each.path.destination(), each.datagram));
+            kept.clear();
             return true;
+        }
+
+        @Override
+        public int waiting() {
+            return kept.size();
+        }
+
+        @Override
+        public int dropWaiting() {
+            int count = kept.size();
+            kept.clear();
+            return count;
         }
 
         @Override

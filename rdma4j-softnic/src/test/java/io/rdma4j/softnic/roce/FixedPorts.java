@@ -35,6 +35,16 @@ class FixedPorts implements DatagramNetwork {
         }
 
         @Override
+        public int waiting() {
+            return 0;
+        }
+
+        @Override
+        public int dropWaiting() {
+            return 0;
+        }
+
+        @Override
         public Sent send(OutgoingPacket packet) {
             throw new AssertionError("this test needs it not");
         }

@@ -327,6 +327,15 @@ final class Flow {
                 || errno == LinuxCalls.EOPNOTSUPP;
     }
 
+    /** {@return how many packets have not left} */
+    int waiting() {
+        int packets = 0;
+        for (int i = sentMessages; i < messageCount; i++) {
+            packets += messages[i].packets;
+        }
+        return packets;
+    }
+
     /** {@return how many packets the system refused since the last call} */
     int takeRefused() {
         int count = refused;

@@ -146,6 +146,27 @@ final class LinuxPort implements PacketPort {
     }
 
     @Override
+    public int waiting() {
+        int waiting = isCommonUnsent ? common.waiting() : 0;
+        for (int left = unsent; left != 0; left &= left - 1) {
+            waiting += flow(Integer.numberOfTrailingZeros(left)).waiting();
+        }
+        return waiting;
+    }
+
+    @Override
+    public int dropWaiting() {
+        int count = waiting();
+        common.clear();
+        for (int left = unsent; left != 0; left &= left - 1) {
+            flow(Integer.numberOfTrailingZeros(left)).clear();
+        }
+        isCommonUnsent = false;
+        unsent = 0;
+        return count;
+    }
+
+    @Override
     public int takeRefused() {
         int refused = common.takeRefused();
         for (Flow flow : flows) {

@@ -323,6 +323,20 @@ class FlowTest {
     }
 
     @Test
+    void whatWaitsIsCounted() {
+        add(64, 64, 128, 256);
+        assertThat(flow.waiting()).isEqualTo(4);
+        network.answers.addAll(List.of(1, -LinuxCalls.EAGAIN));
+        assertThat(flow.flush()).isFalse();
+        assertThat(flow.waiting()).isEqualTo(2);
+        flow.clear();
+        assertThat(flow.waiting()).isZero();
+        add(64);
+        assertThat(flow.flush()).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(4));
+    }
+
+    @Test
     void whatCannotBeCutLeavesPacketByPacketFromThenOn() {
         add(64, 64, 8);
         network.answers.add(-LinuxCalls.EIO);
