@@ -163,6 +163,11 @@ public final class IwarpQueuePair implements QueuePairProtocol {
                         || (isClosing && requester.isDrained() && !responder.hasAnswers()));
     }
 
+    /** {@return whether posted work has not been sent or answered} Only TCP notices that a peer stands still. */
+    public boolean isWaiting() {
+        return isConnected && !requester.isDrained();
+    }
+
     @Override
     public void onSendPosted(long nowNs) {
         if (state == QueuePairState.ERR) {

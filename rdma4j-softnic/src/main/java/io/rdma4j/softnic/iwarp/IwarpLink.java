@@ -57,6 +57,10 @@ final class IwarpLink implements Link {
     private final Set<IwarpConnection> accepted = new LinkedHashSet<>();
     /** Connections that end as soon as all posted work is sent. */
     private final Set<IwarpConnection> leaving = new LinkedHashSet<>();
+    /** Queue pairs with work that has to make progress, in the order of the times when that is checked. */
+    private final Set<StreamQueuePair> working = new LinkedHashSet<>();
+    /** When the first of them is checked, or one that has left. An iterator in each round would be garbage. */
+    private long checkNs = Long.MAX_VALUE;
     private final LingeringConnections lingering;
     /** Connections with an event that must not be reported in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
@@ -209,6 +213,33 @@ final class IwarpLink implements Link {
         established.add(connection);
     }
 
+    /** The work of a queue pair has to make progress from now on. */
+    void awaitProgress(StreamQueuePair queuePair) {
+        working.add(queuePair);
+        checkNs = Math.min(checkNs, queuePair.checkNs());
+    }
+
+    /** It has no connection any more. */
+    void forgetWork(StreamQueuePair queuePair) {
+        working.remove(queuePair);
+    }
+
+    private void checkProgress(long nowNs) {
+        if (nowNs < checkNs) {
+            return;
+        }
+        checkNs = Long.MAX_VALUE;
+        while (!working.isEmpty()) {
+            StreamQueuePair first = working.iterator().next();
+            if (first.checkNs() > nowNs) {
+                checkNs = first.checkNs();
+                return;
+            }
+            working.remove(first);
+            first.checkProgress(nowNs);
+        }
+    }
+
     private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
         // A handler may end another connection, so each iteration takes the first anew. The list is nearly always
         // empty.
@@ -255,6 +286,7 @@ final class IwarpLink implements Link {
         giveUp(responding, nowNs);
         giveUp(accepted, nowNs);
         giveUp(leaving, nowNs);
+        checkProgress(nowNs);
         lingering.onTime(nowNs);
         while (!established.isEmpty()) {
             established.removeLast().tellEstablished();
@@ -284,7 +316,8 @@ final class IwarpLink implements Link {
         }
         long setUpNs = Math.min(firstEndNs(initiating),
                 Math.min(firstEndNs(responding), firstEndNs(accepted)));
-        return Math.min(setUpNs, Math.min(firstEndNs(leaving), lingering.deadlineNs()));
+        return Math.min(Math.min(setUpNs, checkNs),
+                Math.min(firstEndNs(leaving), lingering.deadlineNs()));
     }
 
     @Override

@@ -79,6 +79,8 @@ final class StreamConnection implements Stream.Handler {
     /** The user has thrown an error and may have used any number of the received bytes: there is no way on. */
     private boolean isGarbled;
     private boolean isClosing;
+    /** When a byte has passed last, in either direction. */
+    private long progressNs;
     private long lingersUntilNs;
     private boolean isOver;
 
@@ -87,6 +89,7 @@ final class StreamConnection implements Stream.Handler {
         this.link = link;
         this.stream = stream;
         this.user = user;
+        progressNs = link.engine().timeNs();
         stream.handler(this);
     }
 
@@ -117,6 +120,16 @@ final class StreamConnection implements Stream.Handler {
         return !unsent.hasRemaining() && !isOver && !isClosing && !isBroken;
     }
 
+    /** {@return whether the network has not accepted all bytes} */
+    boolean hasUnsent() {
+        return unsent.hasRemaining();
+    }
+
+    /** {@return when a byte has passed last, in either direction} */
+    long progressNs() {
+        return progressNs;
+    }
+
     /** {@return whether the other side's system has all that was sent, true if that cannot be known} */
     boolean isAcknowledged() {
         return !unsent.hasRemaining() && stream.isAcknowledged();
@@ -127,13 +140,22 @@ final class StreamConnection implements Stream.Handler {
         if (isOver || isClosing || isBroken) {
             return;
         }
-        if (!unsent.hasRemaining() && stream.write(bytes) == Stream.END) {
+        if (!unsent.hasRemaining() && !write(bytes)) {
             isBroken = true;
             return;
         }
         if (bytes.hasRemaining()) {
             append(bytes);
         }
+    }
+
+    /** {@return whether the connection is not broken} */
+    private boolean write(ByteBuffer bytes) {
+        int length = stream.write(bytes);
+        if (length > 0) {
+            progressNs = link.engine().timeNs();
+        }
+        return length != Stream.END;
     }
 
     private void append(ByteBuffer bytes) {
@@ -164,7 +186,7 @@ final class StreamConnection implements Stream.Handler {
 
     @Override
     public void onWritable() {
-        if (isOver || stream.write(unsent) == Stream.END || unsent.hasRemaining()) {
+        if (isOver || !write(unsent) || unsent.hasRemaining()) {
             return;
         }
         giveBack();
@@ -308,6 +330,7 @@ final class StreamConnection implements Stream.Handler {
             if (length == 0) {
                 return;
             }
+            progressNs = link.engine().timeNs();
             long available = (long) keptLength + length;
             // It gets no byte twice, even if its user throws.
             keptLength = 0;

@@ -28,6 +28,8 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     private @Nullable IwarpConnection owner;
     private boolean hasCrc;
     private volatile @Nullable Gid peer;
+    private boolean isWatched;
+    private long checkNs;
 
     StreamQueuePair(IwarpLink link, int number, QueuePairQueues queues, Memory memory,
             Listener listener) {
@@ -100,6 +102,8 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         owner = null;
         connection = null;
         peer = null;
+        isWatched = false;
+        link.forgetWork(this);
         if (by != null) {
             by.onEnded();
         }
@@ -109,6 +113,14 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
 
     @Override
     protected int transmit(int most) {
+        int units = send(most);
+        if (!isWatched && isWorking()) {
+            watch();
+        }
+        return units;
+    }
+
+    private int send(int most) {
         StreamConnection present = connection;
         if (present == null || !(present.hasRoom() || isEnding())) {
             return 0;
@@ -152,6 +164,41 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             leaveConnection();
         }
         return units;
+    }
+
+    private boolean isWorking() {
+        StreamConnection present = connection;
+        return present != null && (protocol.isWaiting() || present.hasUnsent());
+    }
+
+    /** Progress is checked twice in the time that it may take. */
+    private void watch() {
+        isWatched = true;
+        checkNs = engine().timeNs() + link.settings().patience().progressNs() / 2;
+        link.awaitProgress(this);
+    }
+
+    /** {@return when {@link #checkProgress} is due} */
+    long checkNs() {
+        return checkNs;
+    }
+
+    /**
+     * Ends the connection if its work makes no progress: the peer's system acknowledges that it has no room, or answers for a
+     * process that does not, and TCP would wait without end.
+     */
+    void checkProgress(long nowNs) {
+        isWatched = false;
+        StreamConnection present = connection;
+        if (present == null || !isWorking()) {
+            return;
+        }
+        if (nowNs - present.progressNs() < link.settings().patience().progressNs()) {
+            watch();
+            return;
+        }
+        moved(QueuePairState.ERR, "NO_PROGRESS");
+        abort();
     }
 
     /** {@return whether at most a Terminate message has to be sent, which is kept if there is no room} */

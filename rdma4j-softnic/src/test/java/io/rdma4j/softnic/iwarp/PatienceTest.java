@@ -22,8 +22,8 @@ class PatienceTest extends IwarpStage {
     private static final int LONG_MS = 10_000;
 
     PatienceTest() throws Exception {
-        super(new IwarpFamily(new IwarpPatience(REQUEST_NS, SHORT_NS, SHORT_NS, SHORT_NS,
-                SHORT_NS)));
+        super(new IwarpFamily(new IwarpPatience(REQUEST_NS, SHORT_NS, SHORT_NS,
+                IwarpPatience.USUAL.progressNs(), SHORT_NS, SHORT_NS)));
     }
 
     @Test

@@ -31,7 +31,7 @@ class ThrowingUserTest {
     ThrowingUserTest() throws RdmaException {
         network = new PortableStreams();
         link = new IwarpLink(network,
-                new IwarpSettings(MpaSettings.USUAL, 0, new IwarpPatience(1, 1, 1, 1, 0)),
+                new IwarpSettings(MpaSettings.USUAL, 0, new IwarpPatience(1, 1, 1, 1, 1, 0)),
                 new Random(1)::nextInt);
     }
 
