@@ -3,8 +3,11 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -12,6 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * other only for the same name, so a device that opens or closes slowly does not delay others.
  */
 final class OpenDevices {
+    /** How long the end of the process waits for threads that open or close a device. */
+    private static final long MAX_WAIT_NS = 1_000_000_000;
+
     /** Opens a device. */
     interface Opener {
         SoftNic open() throws RdmaException;
@@ -80,19 +86,54 @@ final class OpenDevices {
         }
     }
 
-    /** The process ends. */
+    /**
+     * The process ends. A device that another thread is opening, and perhaps waits for another process meanwhile, is waited
+     * for only briefly, after all others are closed: whoever ends a process by Ctrl-C expects it to end.
+     */
     void closeAll() {
+        List<Slot> inUse = new ArrayList<>();
         for (Slot slot : slots.values()) {
-            slot.lock.lock();
-            try {
-                SoftNic nic = slot.nic;
-                slot.nic = null;
-                if (nic != null) {
-                    nic.shutDown();
-                }
-            } finally {
-                slot.lock.unlock();
+            if (slot.lock.tryLock()) {
+                closeLocked(slot);
+            } else {
+                inUse.add(slot);
             }
+        }
+        long untilNs = System.nanoTime() + MAX_WAIT_NS;
+        for (Slot slot : inUse) {
+            if (isLocked(slot, untilNs)) {
+                closeLocked(slot);
+            }
+        }
+    }
+
+    /** {@return whether the slot is locked now} */
+    private static boolean isLocked(Slot slot, long untilNs) {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return slot.lock.tryLock(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static void closeLocked(Slot slot) {
+        try {
+            SoftNic nic = slot.nic;
+            slot.nic = null;
+            if (nic != null) {
+                nic.shutDown();
+            }
+        } finally {
+            slot.lock.unlock();
         }
     }
 

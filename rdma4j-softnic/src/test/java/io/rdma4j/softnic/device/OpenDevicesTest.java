@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -104,6 +105,57 @@ class OpenDevicesTest {
         })).hasMessageContaining("otherwise");
 
         assertThat(nic.contexts()).isEqualTo(1);
+    }
+
+    /** As after Ctrl-C, while a thread waits for another process in order to open a device. */
+    @Test
+    void theEndOfTheProcessDoesNotWaitLongForADeviceThatIsBeingOpened() throws Exception {
+        CountDownLatch isOpening = new CountDownLatch(1);
+        CountDownLatch mayOpen = new CountDownLatch(1);
+        SoftNic slow = nic();
+        SoftNic quick = nic();
+        open.open("roce_quick", () -> quick, OpenDevicesTest::nothing);
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            Future<SoftNic> opened = other.submit(() -> open.open("roce_slow", () -> {
+                isOpening.countDown();
+                await(mayOpen);
+                return slow;
+            }, OpenDevicesTest::nothing));
+            isOpening.await();
+            try {
+                Thread ending = Thread.ofPlatform().daemon().start(open::closeAll);
+
+                assertThat(ending.join(Duration.ofSeconds(10))).isTrue();
+                SoftNic next = nic();
+                assertThat(open.open("roce_quick", () -> next, OpenDevicesTest::nothing))
+                        .isSameAs(next);
+            } finally {
+                mayOpen.countDown();
+            }
+            assertThat(opened.get()).isSameAs(slow);
+        }
+    }
+
+    @Test
+    void aDeviceThatIsOpenedInTimeIsClosedWithTheProcess() throws Exception {
+        CountDownLatch isOpening = new CountDownLatch(1);
+        CountDownLatch mayOpen = new CountDownLatch(1);
+        SoftNic slow = nic();
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            Future<SoftNic> opened = other.submit(() -> open.open("roce_slow", () -> {
+                isOpening.countDown();
+                await(mayOpen);
+                return slow;
+            }, OpenDevicesTest::nothing));
+            isOpening.await();
+            Thread ending = Thread.ofPlatform().daemon().start(open::closeAll);
+            mayOpen.countDown();
+            opened.get();
+            ending.join();
+
+            SoftNic next = nic();
+            assertThat(open.open("roce_slow", () -> next, OpenDevicesTest::nothing)).isSameAs(next);
+        }
     }
 
     private static void await(CountDownLatch latch) {
