@@ -64,6 +64,44 @@ class PortMonitorTest {
         }
     }
 
+    /** A look that waits for another process, or in an application's handler. */
+    @Test
+    void aDeviceWhoseLookTakesLongDelaysNoOther() throws Exception {
+        CountDownLatch isLooking = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        PortMonitor.Watched slow = new PortMonitor.Watched() {
+            @Override
+            public String name() {
+                return "slow";
+            }
+
+            @Override
+            public void lookAtPort() {
+                isLooking.countDown();
+                try {
+                    mayGoOn.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        Looks other = new Looks(new IllegalStateException());
+        monitor.watch(slow);
+        monitor.watch(other);
+        try {
+            isLooking.await();
+            assertThat(other.goesOn()).isTrue();
+            Looks late = new Looks(new IllegalStateException());
+            monitor.watch(late);
+            assertThat(late.goesOn()).isTrue();
+            monitor.forget(late);
+        } finally {
+            mayGoOn.countDown();
+            monitor.forget(slow);
+            monitor.forget(other);
+        }
+    }
+
     @Test
     void deviceThatComesAfterTheLastHasGoneIsLookedAt() throws Exception {
         for (int i = 0; i < 20; i++) {

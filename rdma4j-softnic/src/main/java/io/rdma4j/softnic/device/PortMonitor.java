@@ -1,13 +1,12 @@
 package io.rdma4j.softnic.device;
 
-import org.jspecify.annotations.Nullable;
-
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * Checks the network interfaces of open devices periodically, because Java has no notification of their changes.
- * One thread serves all devices of the process and ends with the last one. Thread safe.
+ * Checks the network interfaces of open devices periodically, because Java has no notification of their changes. Each device
+ * has a thread of its own while it is watched: a look may wait for another process, and must not delay the looks at other
+ * devices. Thread safe.
  */
 public final class PortMonitor {
     /** That of the process. */
@@ -25,8 +24,7 @@ public final class PortMonitor {
     }
 
     private final long intervalMs;
-    private final List<Watched> watched = new ArrayList<>();
-    private @Nullable Thread thread;
+    private final Map<Watched, Watch> watches = new HashMap<>();
 
     public PortMonitor(long intervalMs) {
         this.intervalMs = intervalMs;
@@ -34,55 +32,67 @@ public final class PortMonitor {
 
     /** Begins to look at a device. */
     public synchronized void watch(Watched device) {
-        watched.add(device);
-        if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("rdma4j-ports").start(this::run);
+        Watch watch = new Watch(device, intervalMs);
+        watches.put(device, watch);
+        Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch);
+    }
+
+    /** Stops checking a device. A look that has begun goes on. */
+    public synchronized void forget(Watched device) {
+        Watch watch = watches.remove(device);
+        if (watch != null) {
+            watch.end();
         }
     }
 
-    /** Stops checking a device. */
-    public synchronized void forget(Watched device) {
-        watched.remove(device);
-        notifyAll();
-    }
+    /** The looks at one device. */
+    private static final class Watch implements Runnable {
+        private final Watched device;
+        private final long intervalMs;
+        private boolean isOver;
 
-    private void run() {
-        while (true) {
-            synchronized (this) {
+        Watch(Watched device, long intervalMs) {
+            this.device = device;
+            this.intervalMs = intervalMs;
+        }
+
+        @Override
+        public void run() {
+            while (goesOn()) {
+                try {
+                    look();
+                } catch (RuntimeException | Error notEvenLogged) {
+                    // The next look may find memory again, or a working log.
+                }
+            }
+        }
+
+        /** {@return after a while, whether to look again} */
+        private synchronized boolean goesOn() {
+            if (!isOver) {
                 try {
                     wait(intervalMs);
                 } catch (InterruptedException e) {
-                    // No code interrupts this thread on purpose; it ends with the devices.
-                }
-                if (watched.isEmpty()) {
-                    thread = null;
-                    return;
+                    // No code interrupts this thread on purpose; it ends with its device.
                 }
             }
+            return !isOver;
+        }
+
+        private void look() {
             try {
-                lookAtAll();
-            } catch (RuntimeException | Error notEvenLogged) {
-                // The next check may find memory again, or a working log.
+                device.lookAtPort();
+            } catch (RuntimeException | Error failed) {
+                // The device is being closed at this moment, its owner's watcher fails, or memory is short: it is
+                // looked at again next time.
+                LOG.log(System.Logger.Level.DEBUG,
+                        "the port of " + device.name() + " could not be looked at", failed);
             }
         }
-    }
 
-    private void lookAtAll() {
-        List<Watched> open;
-        synchronized (this) {
-            open = List.copyOf(watched);
-        }
-        open.forEach(PortMonitor::look);
-    }
-
-    private static void look(Watched device) {
-        try {
-            device.lookAtPort();
-        } catch (RuntimeException | Error failed) {
-            // The device is being closed at this moment, its owner's watcher fails, or memory is short: the others
-            // are looked at, and this one again next time.
-            LOG.log(System.Logger.Level.DEBUG,
-                    "the port of " + device.name() + " could not be looked at", failed);
+        synchronized void end() {
+            isOver = true;
+            notifyAll();
         }
     }
 }
