@@ -8,6 +8,10 @@ interface CmTimer {
     /** {@return a number of its own, which decides between equal deadlines} */
     long order();
 
-    /** The deadline has passed; the timer is no longer scheduled. */
-    void onDeadline(long nowNs);
+    /**
+     * The deadline has passed; the timer is no longer scheduled.
+     *
+     * @return whether a message of this side was not answered in time
+     */
+    boolean onDeadline(long nowNs);
 }

@@ -93,12 +93,13 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
     }
 
     @Override
-    public void onDeadline(long nowNs) {
+    public boolean onDeadline(long nowNs) {
         if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
             askAgain(nowNs);
         } else {
             giveUp();
         }
+        return true;
     }
 
     /** No socket has the peer's port: fails as after a time-out, but sooner. */

@@ -91,8 +91,9 @@ public final class DatagramRequest implements CmTimer {
 
     /** The answer has been remembered for long enough. */
     @Override
-    public void onDeadline(long nowNs) {
+    public boolean onDeadline(long nowNs) {
         services.forget(this);
+        return false;
     }
 
     /** {@return the addresses of both sides} */

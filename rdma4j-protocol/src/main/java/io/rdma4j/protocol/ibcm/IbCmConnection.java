@@ -396,21 +396,25 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     }
 
     @Override
-    public void onDeadline(long nowNs) {
+    public boolean onDeadline(long nowNs) {
         if (state == State.TIME_WAIT) {
             Events hears = events;
             closed();
             if (hears != null) {
                 hears.onTimewaitExit();
             }
-        } else if (awaiting != null) {
-            if ((mayEndEarly() && earlyEnd.onDeadline()) || retriesLeft-- > 0) {
-                resend();
-                waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
-            } else {
-                giveUp(nowNs);
-            }
+            return false;
         }
+        if (awaiting == null) {
+            return false;
+        }
+        if ((mayEndEarly() && earlyEnd.onDeadline()) || retriesLeft-- > 0) {
+            resend();
+            waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
+        } else {
+            giveUp(nowNs);
+        }
+        return true;
     }
 
     /** No socket has the peer's port: fails as after a time-out, but sooner. */

@@ -438,11 +438,17 @@ public final class IbConnectionManager {
         return timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadlineNs();
     }
 
-    /** The deadline has passed. */
-    public void onDeadline(long nowNs) {
+    /**
+     * The deadline has passed.
+     *
+     * @return whether a message of this side was not answered in time, and is sent again or given up
+     */
+    public boolean onDeadline(long nowNs) {
+        boolean isUnanswered = false;
         while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
-            timers.removeFirst().onDeadline(nowNs);
+            isUnanswered |= timers.removeFirst().onDeadline(nowNs);
         }
+        return isUnanswered;
     }
 
     // ---------------------------------------------------------------- for connections

@@ -111,11 +111,11 @@ final class ManagementPort {
         if (manager.deadlineNs() > nowNs) {
             return;
         }
-        // A message that is now sent again may have reached a stopped process, which cannot report that it is not its
-        // own.
-        sharing.onAstray(0);
         try {
-            manager.onDeadline(nowNs);
+            if (manager.onDeadline(nowNs)) {
+                // The message may have reached a stopped process, which cannot report that it is not its own.
+                sharing.onAstray(0);
+            }
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }

@@ -6,6 +6,7 @@ import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.ConnectSpec;
 import io.rdma4j.protocol.ibcm.DatagramLookup;
+import io.rdma4j.protocol.ibcm.IbCmConnection;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -50,6 +51,8 @@ class AstrayTest {
     private static final int OTHERS_SERVICE = 0x0106_1f90;
     private static final int ATTRIBUTE = 16;
     private static final int MESSAGE = 24;
+    private static final int REPLY = 0x13;
+    private static final int DISCONNECT_REPLY = 0x16;
 
     private final Arena arena = Arena.ofAuto();
     private final Shared sharing = new Shared();
@@ -267,5 +270,50 @@ class AstrayTest {
         assertThat(sharing.astray).isZero();
         link.onTime(manager.deadlineNs());
         assertThat(sharing.astray).isOne();
+    }
+
+    private static final class Unheeded implements IbCmConnection.Events {
+        @Override
+        public void onReply(ConnectionParameters parameters) {}
+
+        @Override
+        public void onEstablished() {}
+
+        @Override
+        public void onRejected(int reason, byte[] privateData) {}
+
+        @Override
+        public void onUnreachable(Errno reason) {}
+
+        @Override
+        public void onDisconnected() {}
+
+        @Override
+        public void onTimewaitExit() {}
+    }
+
+    /** Its time-wait is over. A thousand connections that end must not have the places asked a thousand times. */
+    @Test
+    void aConnectionThatEndsIsNotReported() throws Exception {
+        IbCmConnection connection = manager.connect(new ConnectSpec(new CmPeer(OWN, PEER),
+                PortSpace.TCP, QueuePairType.RC, 40_000, 40_001, new ConnectionParameters(), 5,
+                Mtu.MTU_1024, 0, null), new Unheeded(), 0);
+        ByteBuffer request = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        manager.pollTransmit(request);
+        int identifier = request.getInt(MESSAGE);
+        receiveManagement(REPLY, identifier);
+        connection.establish();
+        connection.disconnect(0);
+        receiveManagement(DISCONNECT_REPLY, identifier);
+        assertThat(manager.deadlineNs()).isLessThan(Long.MAX_VALUE);
+
+        link.onTime(manager.deadlineNs());
+
+        assertThat(manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(sharing.astray).isZero();
+    }
+
+    private void receiveManagement(int attribute, int identifier) {
+        receiveManagement(attribute, Integer.BYTES, identifier);
     }
 }
