@@ -123,7 +123,11 @@ public final class Engine {
 
     /** Handles the changes by a call of a queue pair's protocol, except for packets to send. */
     private void settle(EngineQueuePair queuePair) {
-        queuePair.settle(nowNs);
+        try {
+            queuePair.settle(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(queuePair, defect);
+        }
         deadlines.update(queuePair, queuePair.protocol().deadlineNs());
         while (!overrun.isEmpty()) {
             overrun.removeLast().reportOverrun();
@@ -288,7 +292,7 @@ public final class Engine {
     /** Sends a burst of one queue pair, which stays active if it may have more. */
     private int transmit(EngineQueuePair queuePair, int burst) {
         protectOwner();
-        int sent = queuePair.isDetached ? 0 : queuePair.transmit(burst);
+        int sent = queuePair.isDetached ? 0 : transmitContained(queuePair, burst);
         queuePair.isActive = false;
         if (!queuePair.isDetached) {
             if (sent >= burst || link.isFull()) {
@@ -298,6 +302,15 @@ public final class Engine {
             settle(queuePair);
         }
         return sent;
+    }
+
+    private int transmitContained(EngineQueuePair queuePair, int burst) {
+        try {
+            return queuePair.transmit(burst);
+        } catch (RuntimeException | InternalError defect) {
+            contain(queuePair, defect);
+            return 0;
+        }
     }
 
     /** {@return when the next round is due if nothing arrives, {@link Long#MAX_VALUE} for never} */

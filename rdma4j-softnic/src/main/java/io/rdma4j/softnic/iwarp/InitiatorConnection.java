@@ -129,6 +129,10 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
 
     @Override
     public void onEnd() {
+        if (state() == State.OVER) {
+            // Its handler has been told, and has failed.
+            return;
+        }
         refused(Errno.ECONNRESET, "the peer has closed the connection", NOTHING);
     }
 

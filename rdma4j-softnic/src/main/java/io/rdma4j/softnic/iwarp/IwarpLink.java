@@ -155,8 +155,8 @@ final class IwarpLink implements Link {
     void removeListener(IwarpListener listener) {
         listeners.remove(listener);
         for (IwarpConnection each : List.copyOf(responding)) {
-            if (each instanceof ResponderConnection accepted && accepted.isOf(listener)) {
-                accepted.onSetUpTooLong();
+            if (each instanceof ResponderConnection asking && asking.isOf(listener)) {
+                asking.onSetUpTooLong();
             }
         }
     }
@@ -183,7 +183,7 @@ final class IwarpLink implements Link {
         if (responding.size() > MOST_ASKING) {
             IwarpConnection oldest = responding.iterator().next();
             responding.remove(oldest);
-            oldest.onTooLong();
+            tellTooLong(oldest);
         }
     }
 
@@ -249,8 +249,12 @@ final class IwarpLink implements Link {
                 return;
             }
             waiting.remove(oldest);
-            oldest.onTooLong();
+            tellTooLong(oldest);
         }
+    }
+
+    private static void tellTooLong(IwarpConnection connection) {
+        connection.stream().take(connection::onTooLong);
     }
 
     private static long firstEndNs(Set<IwarpConnection> waiting) {
@@ -289,7 +293,8 @@ final class IwarpLink implements Link {
         checkProgress(nowNs);
         lingering.onTime(nowNs);
         while (!established.isEmpty()) {
-            established.removeLast().tellEstablished();
+            ResponderConnection connection = established.removeLast();
+            connection.stream().take(connection::tellEstablished);
         }
     }
 

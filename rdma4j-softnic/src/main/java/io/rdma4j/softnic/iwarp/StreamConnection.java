@@ -301,6 +301,19 @@ final class StreamConnection implements Stream.Handler {
         reset();
     }
 
+    /**
+     * Takes a step of its user that no event of the network causes, such as the end of a wait. A defect in it ends only this
+     * connection.
+     */
+    void take(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+            tellEnd();
+        }
+    }
+
     private void tellEnd() {
         try {
             user.onEnd();

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.iwarp.IwarpQueuePair;
 import io.rdma4j.protocol.iwarp.StreamParameters;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.verbs.Counter;
@@ -105,7 +106,16 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         isWatched = false;
         link.forgetWork(this);
         if (by != null) {
+            tellEnded(by);
+        }
+    }
+
+    /** The connection is over whatever its handler does. */
+    private static void tellEnded(IwarpConnection by) {
+        try {
             by.onEnded();
+        } catch (RuntimeException | InternalError defect) {
+            Engine.report("the end of a connection was not handled", defect);
         }
     }
 

@@ -126,7 +126,7 @@ final class ManagementPort {
     }
 
     boolean pollTransmit(OutgoingPacket out) {
-        CmPeer peer = manager.pollTransmit(messageView.clear());
+        CmPeer peer = nextMessage();
         if (peer == null) {
             return false;
         }
@@ -136,5 +136,15 @@ final class ManagementPort {
                 .datagram(IbConnectionManager.QKEY, IbConnectionManager.QUEUE_PAIR);
         out.addPayload(message, 0, IbConnectionManager.MESSAGE_LENGTH);
         return true;
+    }
+
+    /** Writes the next message to send. {@return the addresses it travels between, null if there is none} */
+    private @Nullable CmPeer nextMessage() {
+        try {
+            return manager.pollTransmit(messageView.clear());
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+            return null;
+        }
     }
 }
