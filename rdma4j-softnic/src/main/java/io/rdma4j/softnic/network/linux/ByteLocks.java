@@ -31,6 +31,7 @@ final class ByteLocks implements AutoCloseable {
      */
     private static final int HIGH_DESCRIPTOR = 1000;
 
+    private final Arena arena = Arena.ofShared();
     private final LinuxCalls calls;
     /** {@code struct flock}. */
     private final MemorySegment lock;
@@ -38,12 +39,15 @@ final class ByteLocks implements AutoCloseable {
     private final int file;
     private final int keptOpen;
 
-    ByteLocks(Path path, Arena arena) throws LinuxSocket.Refused {
+    ByteLocks(Path path) throws LinuxSocket.Refused {
         calls = new LinuxCalls(arena);
         lock = arena.allocate(32, 8);
         number = arena.allocate(JAVA_LONG);
-        file = LinuxSocket.Refused.unlessDone(
-                calls.open(arena.allocateFrom(path.toString()), O_RDWR | O_CLOEXEC, 0), "open");
+        file = calls.open(arena.allocateFrom(path.toString()), O_RDWR | O_CLOEXEC, 0);
+        if (file < 0) {
+            arena.close();
+            throw new LinuxSocket.Refused(-file, "open");
+        }
         keptOpen = calls.fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
     }
 
@@ -98,12 +102,13 @@ final class ByteLocks implements AutoCloseable {
         return calls.fcntl(file, command, lock);
     }
 
-    /** Releases all locks. */
+    /** Releases all locks. Later calls throw an {@link IllegalStateException}. */
     @Override
     public synchronized void close() {
         LinuxCalls.close(file);
         if (keptOpen >= 0) {
             LinuxCalls.close(keptOpen);
         }
+        arena.close();
     }
 }

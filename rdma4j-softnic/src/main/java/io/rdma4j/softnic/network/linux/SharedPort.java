@@ -117,7 +117,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             throws IOException, LinuxSocket.Refused, RdmaException {
         this.file = file;
         this.arena = arena;
-        locks = SharedFile.locked(file, arena);
+        locks = SharedFile.locked(file);
         givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
         PlaceFinder probing = null;
         boolean hasBegun = false;

@@ -4,7 +4,6 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
@@ -39,14 +38,14 @@ class TableLocks implements AutoCloseable {
     /** For the threads of this process, because the file locks only distinguish processes. */
     private final ReentrantLock threads = new ReentrantLock();
 
-    TableLocks(Path file, Arena arena) throws LinuxSocket.Refused {
-        this(file, arena, Patience.USUAL);
+    TableLocks(Path file) throws LinuxSocket.Refused {
+        this(file, Patience.USUAL);
     }
 
-    TableLocks(Path file, Arena arena, Patience patience) throws LinuxSocket.Refused {
+    TableLocks(Path file, Patience patience) throws LinuxSocket.Refused {
         this.file = file;
         this.patience = patience;
-        bytes = new ByteLocks(file, arena);
+        bytes = new ByteLocks(file);
     }
 
     /**

@@ -48,7 +48,7 @@ class HeldLockTest extends SharingStage {
     }
 
     private TableLocks holder() throws Exception {
-        TableLocks holder = new TableLocks(folder.resolve(NAME), arena);
+        TableLocks holder = new TableLocks(folder.resolve(NAME));
         holder.lock();
         return holder;
     }

@@ -331,7 +331,7 @@ class SharedPortTest extends SharingStage {
     @Test
     void whoIsAboutToUseAFileThatIsDeletedSeesIt() throws Exception {
         SharedPort.open(folder, "port4791-ended").close();
-        try (TableLocks late = new TableLocks(folder.resolve("port4791-ended"), memory)) {
+        try (TableLocks late = new TableLocks(folder.resolve("port4791-ended"))) {
             SharedFile.deleteUnused(folder, "port4791-own");
             late.lock();
             assertThat(late.isInPlace()).isFalse();
@@ -365,7 +365,7 @@ class SharedPortTest extends SharingStage {
     @Test
     void aFileIsNotDeletedWhileSomebodyChangesIt() throws Exception {
         SharedPort.open(folder, "port4791-ended").close();
-        try (TableLocks beginning = new TableLocks(folder.resolve("port4791-ended"), memory)) {
+        try (TableLocks beginning = new TableLocks(folder.resolve("port4791-ended"))) {
             beginning.lock();
             SharedFile.deleteUnused(folder, "port4791-own");
             assertThat(files()).containsExactly("port4791-ended");

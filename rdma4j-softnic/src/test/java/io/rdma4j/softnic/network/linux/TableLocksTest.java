@@ -55,7 +55,7 @@ class TableLocksTest {
     /** Counts the questions who has the lock. */
     private final class Watched extends TableLocks {
         Watched(Patience patience) throws LinuxSocket.Refused {
-            super(file, memory, patience);
+            super(file, patience);
         }
 
         @Override
