@@ -46,6 +46,16 @@ final class LinuxCalls {
     static final int ENOPROTOOPT = 92;
     /** Not for this kind of socket. */
     static final int EOPNOTSUPP = 95;
+    /** The other side has reset a connection before it was accepted. */
+    static final int ECONNABORTED = 103;
+    /** A fault of the protocol. */
+    static final int EPROTO = 71;
+    /** The network interface is down. */
+    static final int ENETDOWN = 100;
+    /** The machine is in no network. */
+    static final int ENONET = 64;
+    /** The other machine is down. */
+    static final int EHOSTDOWN = 112;
     /** No answer. */
     static final int ETIMEDOUT = 110;
     /** No route. */

@@ -13,7 +13,9 @@ import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
@@ -25,6 +27,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
  * of a stream takes 0.05 to 0.1 µs less than by the JDK's channels, and a full stream need not be registered again.
  */
 public final class LinuxStreams implements StreamNetwork {
+    private static final System.Logger LOG = System.getLogger(LinuxStreams.class.getName());
     private static final long REST_NS = 100_000_000;
     private static final int BETWEEN_BYTES = 64 << 10;
 
@@ -42,7 +45,7 @@ public final class LinuxStreams implements StreamNetwork {
     /** Streams that were refused at once. */
     private final List<Refused> refused = new ArrayList<>();
     /** Listeners that are left alone until then. */
-    private final List<Listener> resting = new ArrayList<>();
+    private final Set<Listener> resting = new LinkedHashSet<>();
     private volatile long restEndsNs = Long.MAX_VALUE;
     /** There is work that the epoll set does not report. */
     private volatile boolean isDue;
@@ -99,6 +102,7 @@ public final class LinuxStreams implements StreamNetwork {
         private final Handler handler;
         private final long key;
         private boolean isOver;
+        private boolean hasWarned;
 
         Listener(int socket, Handler handler) throws LinuxSocket.Refused {
             this.socket = socket;
@@ -120,12 +124,23 @@ public final class LinuxStreams implements StreamNetwork {
                     begin(accepted);
                 } else if (accepted == -LinuxCalls.EAGAIN) {
                     return;
-                } else if (isOutOfResources(-accepted)) {
-                    // A client that waits for this connection continues to wait.
-                    rest(this);
+                } else if (!isOfOneConnection(-accepted)) {
+                    onRefused(-accepted);
                     return;
                 }
-                // Otherwise this connection has ended before it was accepted: accept(2).
+                // Otherwise the system has taken the connection off its queue, so the loop comes to an end.
+            }
+        }
+
+        /** A client that waits to be accepted continues to wait. */
+        private void onRefused(int errno) {
+            rest(this);
+            if (!isOutOfResources(errno) && !hasWarned) {
+                // It may be for good: a security module, a filter of system calls.
+                hasWarned = true;
+                LOG.log(System.Logger.Level.WARNING,
+                        "no connection can be accepted at {0}: accept failed with error {1}, and is"
+                                + " tried again every {2} ms", local, errno, REST_NS / 1_000_000);
             }
         }
 
@@ -155,6 +170,21 @@ public final class LinuxStreams implements StreamNetwork {
                 LinuxCalls.close(socket);
             }
         }
+    }
+
+    /**
+     * {@return whether an error of accept4 means that one connection has ended before it was accepted} All others concern
+     * the listener, and may come again at once and for ever. Source: accept(2), the errors of TCP.
+     */
+    private static boolean isOfOneConnection(int errno) {
+        return switch (errno) {
+            case LinuxCalls.ECONNABORTED, LinuxCalls.EINTR, LinuxCalls.EPROTO,
+                    LinuxCalls.ENETDOWN, LinuxCalls.ENETUNREACH, LinuxCalls.ENONET,
+                    LinuxCalls.EHOSTDOWN, LinuxCalls.EHOSTUNREACH, LinuxCalls.ETIMEDOUT,
+                    LinuxCalls.ENOPROTOOPT, LinuxCalls.EOPNOTSUPP ->
+                true;
+            default -> false;
+        };
     }
 
     private static boolean isOutOfResources(int errno) {
@@ -187,10 +217,13 @@ public final class LinuxStreams implements StreamNetwork {
         }
     }
 
-    /** Ignores a listener for a while, because the system has no file descriptors for its waiting connections. */
+    /** Ignores a listener for a while, because the system gives none of its waiting connections. */
     private void rest(Listener listener) {
+        if (resting.isEmpty()) {
+            // The first one's rest is not made longer by others.
+            restEndsNs = System.nanoTime() + REST_NS;
+        }
         resting.add(listener);
-        restEndsNs = System.nanoTime() + REST_NS;
     }
 
     private void endRest() {

@@ -18,7 +18,9 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -40,7 +42,7 @@ public final class PortableStreams implements StreamNetwork {
     /** Streams of which it was known at once whether they are connected. */
     private final List<NioStream> decided = new ArrayList<>();
     /** Listeners that are left alone until then. */
-    private final List<Listener> resting = new ArrayList<>();
+    private final Set<Listener> resting = new LinkedHashSet<>();
     private volatile long restEndsNs = Long.MAX_VALUE;
     /** The stream that had something to read last. */
     private @Nullable NioStream busy;
@@ -126,6 +128,7 @@ public final class PortableStreams implements StreamNetwork {
 
         @Override
         public void close() {
+            resting.remove(this);
             closeQuietly(channel);
             forgetClosed();
         }
@@ -175,8 +178,11 @@ public final class PortableStreams implements StreamNetwork {
     private void rest(Listener listener) {
         if (listener.channel.isOpen()) {
             interest(listener.channel, 0);
+            if (resting.isEmpty()) {
+                // The first one's rest is not made longer by others.
+                restEndsNs = System.nanoTime() + REST_NS;
+            }
             resting.add(listener);
-            restEndsNs = System.nanoTime() + REST_NS;
         }
     }
 
