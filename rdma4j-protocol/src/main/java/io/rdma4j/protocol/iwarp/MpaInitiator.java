@@ -36,9 +36,9 @@ public final class MpaInitiator {
 
     /** {@return the result of a reply} */
     public MpaAnswer onReply(MpaFrame reply) {
-        if (reply.revision() > MpaFrame.ENHANCED_REVISION) {
+        if (!reply.isOfKnownRevision()) {
             return new MpaAnswer.Unusable(TerminateCause.INVALID_FRAME,
-                    "the peer speaks revision " + reply.revision() + " of MPA, this side 0 to 2");
+                    "the peer speaks revision " + reply.revision() + " of MPA, this side 1 and 2");
         }
         if (reply.has(MpaFrame.REJECT)) {
             return new MpaAnswer.Rejected(reply.privateData());

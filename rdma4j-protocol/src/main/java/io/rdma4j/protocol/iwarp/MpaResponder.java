@@ -21,12 +21,17 @@ public final class MpaResponder {
 
     /** {@return whether this side supports the revision of a request} A request of another revision gets no reply. */
     public static boolean isKnown(MpaFrame request) {
-        return request.revision() <= MpaFrame.ENHANCED_REVISION;
+        return request.isOfKnownRevision();
     }
 
-    /** {@return the reply to a request for an unsupported option; null if the request can be accepted} */
+    /**
+     * {@return the reply to a request for an unsupported option, or with a flag that only a reply may have; null if the
+     * request can be accepted}
+     */
     public @Nullable MpaFrame refusal() {
-        return request.has(MpaFrame.MARKERS) ? rejection(NOTHING) : null;
+        return request.has(MpaFrame.MARKERS) || request.has(MpaFrame.REJECT)
+                ? rejection(NOTHING)
+                : null;
     }
 
     /** {@return the maximum number of READs that this side may have outstanding} */
@@ -97,12 +102,9 @@ public final class MpaResponder {
         return reply(agreed.hasCrc() ? MpaFrame.CRC : 0, served, asked, privateData);
     }
 
-    /**
-     * {@return the reply that rejects; null if the initiator's revision has none, and the end of the stream means the
-     * rejection}
-     */
-    public @Nullable MpaFrame rejection(byte[] privateData) {
-        return request.revision() == 0 ? null : reply(MpaFrame.REJECT, 0, 0, privateData);
+    /** {@return the reply that rejects} */
+    public MpaFrame rejection(byte[] privateData) {
+        return reply(MpaFrame.REJECT, 0, 0, privateData);
     }
 
     private MpaFrame reply(int flags, int inbound, int outbound, byte[] privateData) {

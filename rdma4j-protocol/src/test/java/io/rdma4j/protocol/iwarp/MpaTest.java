@@ -95,14 +95,12 @@ class MpaTest {
 
     // ---------------------------------------------------------------- revisions
 
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1})
-    void olderRevisionsCarryPrivateDataAlone(int revision) {
-        MpaResponder responder = new MpaResponder(PLAIN,
-                new MpaFrame(false, 0, revision, 0, 0, HELLO));
+    @Test
+    void firstRevisionCarriesPrivateDataAlone() {
+        MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, 0, 1, 0, 0, HELLO));
         StreamParameters agreed = responder.parameters(reads(4, 5));
         MpaFrame reply = responder.acceptance(agreed, WORLD);
-        assertThat(reply.revision()).isEqualTo(revision);
+        assertThat(reply.revision()).isEqualTo(1);
         assertThat(reply.bytes()).hasSize(MpaFrame.HEADER_LENGTH + WORLD.length);
         assertThat(agreed.inboundReads()).isEqualTo(4);
         assertThat(new MpaInitiator(PLAIN, reads(4, 5)).onReply(reply))
@@ -112,14 +110,23 @@ class MpaTest {
                 });
     }
 
-    @Test
-    void laterRevisionsAreNotKnown() {
-        MpaFrame request = new MpaFrame(false, MpaFrame.ENHANCED, 3, 0, 0, HELLO);
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3, 255})
+    void otherRevisionsAreNotKnown(int revision) {
+        MpaFrame request = new MpaFrame(false, MpaFrame.ENHANCED, revision, 0, 0, HELLO);
         assertThat(MpaResponder.isKnown(request)).isFalse();
-        MpaFrame reply = new MpaFrame(true, MpaFrame.ENHANCED, 3, 0, 0, HELLO);
+        MpaFrame reply = new MpaFrame(true, MpaFrame.ENHANCED, revision, 0, 0, HELLO);
         assertThat(new MpaInitiator(PLAIN, reads(1, 1)).onReply(reply)).isEqualTo(
-                new MpaAnswer.Unusable(TerminateCause.INVALID_FRAME,
-                        "the peer speaks revision 3 of MPA, this side 0 to 2"));
+                new MpaAnswer.Unusable(TerminateCause.INVALID_FRAME, "the peer speaks revision "
+                        + revision + " of MPA, this side 1 and 2"));
+    }
+
+    /** A rejection of another revision is one that this side cannot read. */
+    @Test
+    void rejectionOfAnUnknownRevisionIsNoRejection() {
+        MpaFrame reply = new MpaFrame(true, MpaFrame.REJECT, 0, 0, 0, HELLO);
+        assertThat(new MpaInitiator(PLAIN, reads(1, 1)).onReply(reply))
+                .isInstanceOf(MpaAnswer.Unusable.class);
     }
 
     // ---------------------------------------------------------------- CRC, markers
@@ -206,8 +213,12 @@ class MpaTest {
     }
 
     @Test
-    void firstRevisionHasNoWordForIt() {
-        assertThat(new MpaResponder(PLAIN, new MpaFrame(false, 0, 0, 0, 0, HELLO)).rejection(WORLD))
-                .isNull();
+    void requestThatRejectsIsRejected() {
+        MpaResponder responder = new MpaResponder(PLAIN,
+                new MpaFrame(false, MpaFrame.ENHANCED | MpaFrame.REJECT, 2, 1, 1, HELLO));
+        assertThat(responder.refusal()).satisfies(reply -> {
+            assertThat(reply.has(MpaFrame.REJECT)).isTrue();
+            assertThat(reply.privateData()).isEmpty();
+        });
     }
 }

@@ -57,12 +57,14 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onFrame(MpaFrame frame) {
+        if (!MpaResponder.isKnown(frame)) {
+            onNonsense();
+            return;
+        }
         MpaResponder asked = new MpaResponder(link().settings().mpa(), frame);
         responder = asked;
         MpaFrame refusal = asked.refusal();
-        if (!MpaResponder.isKnown(frame)) {
-            onNonsense();
-        } else if (refusal != null) {
+        if (refusal != null) {
             answerNo(refusal);
         } else if (listener.takePlace()) {
             state(State.ASKED);
@@ -75,14 +77,9 @@ final class ResponderConnection extends IwarpConnection {
         }
     }
 
-    /** @param frame the reply frame, null if the initiator's MPA revision has none */
-    private void answerNo(@Nullable MpaFrame frame) {
-        if (frame == null) {
-            stream().letGo();
-        } else {
-            send(frame);
-            stream().close();
-        }
+    private void answerNo(MpaFrame rejection) {
+        send(rejection);
+        stream().close();
         over();
     }
 
@@ -176,8 +173,7 @@ final class ResponderConnection extends IwarpConnection {
     @Override
     public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
         driver().call(nowNs -> {
-            requireAsked("reject");
-            refuse(privateData);
+            refuse(requireAsked("reject"), privateData);
             return this;
         });
     }
@@ -185,7 +181,14 @@ final class ResponderConnection extends IwarpConnection {
     @Override
     void refuse(byte[] privateData) {
         MpaResponder asked = responder;
+        if (asked == null) {
+            throw new IllegalStateException("there is no request that is not answered");
+        }
+        refuse(asked, privateData);
+    }
+
+    private void refuse(MpaResponder asked, byte[] privateData) {
         record(FlightEvents.Outcome.REJECTED, 0);
-        answerNo(asked == null ? null : asked.rejection(privateData));
+        answerNo(asked.rejection(privateData));
     }
 }

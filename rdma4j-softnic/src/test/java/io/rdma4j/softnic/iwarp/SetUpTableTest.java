@@ -56,8 +56,13 @@ class SetUpTableTest extends TimedStage {
         // Of the peer.
         REFUSED,
         REQUEST,
+        /** Its revision is that of the first drafts. */
+        REQUEST_OF_REVISION_0,
+        /** It has the flag that rejects. */
+        REQUEST_THAT_REJECTS,
         OVERHASTY,
         REPLY,
+        REPLY_OF_REVISION_0,
         REJECTION,
         NONSENSE,
         END,
@@ -80,6 +85,8 @@ class SetUpTableTest extends TimedStage {
         "CONNECTING    | disconnect | -                           | EINVAL | -",
         "CONNECTING    | close      | -                           |        | -",
         "CONNECTED     | request    | request                     |        | stays",
+        "CONNECTED     | request of revision 0 | -                   |        | ends",
+        "CONNECTED     | request that rejects | -                    |        | rejection ends",
         "CONNECTED     | overhasty  | request,unreachable ECONNRESET |     | ends",
         "CONNECTED     | nonsense   | -                           |        | ends",
         "CONNECTED     | end        | -                           |        | ends",
@@ -87,6 +94,8 @@ class SetUpTableTest extends TimedStage {
         "CONNECTED     | time-out   | -                           |        | ends",
         "CONNECTED     | listener closed | -                      |        | ends",
         "HALF_ASKED    | request    | request                     |        | stays",
+        "HALF_ASKED    | request of revision 0 | -                   |        | ends",
+        "HALF_ASKED    | request that rejects | -                    |        | rejection ends",
         "HALF_ASKED    | overhasty  | request,unreachable ECONNRESET |     | ends",
         "HALF_ASKED    | nonsense   | -                           |        | ends",
         "HALF_ASKED    | end        | -                           |        | ends",
@@ -121,6 +130,7 @@ class SetUpTableTest extends TimedStage {
         "ESTABLISHED   | close      | -                           |        | ends",
         "ESTABLISHED   | listener closed | -                      |        | stays",
         "ASKING        | reply      | established                 |        | stays",
+        "ASKING        | reply of revision 0 | refused -111         |        | units ends",
         "ASKING        | rejection  | refused -104                |        | ends",
         "ASKING        | nonsense   | refused -104                |        | units ends",
         "ASKING        | end        | refused -104                |        | ends",
@@ -131,6 +141,7 @@ class SetUpTableTest extends TimedStage {
         "ASKING        | disconnect | -                           | EINVAL | stays",
         "ASKING        | close      | -                           |        | ends",
         "HALF_ANSWERED | reply      | established                 |        | stays",
+        "HALF_ANSWERED | reply of revision 0 | refused -111         |        | units ends",
         "HALF_ANSWERED | rejection  | refused -104                |        | ends",
         "HALF_ANSWERED | nonsense   | refused -104                |        | units ends",
         "HALF_ANSWERED | end        | refused -104                |        | ends",
@@ -157,18 +168,23 @@ class SetUpTableTest extends TimedStage {
 
     /** Pairs that cannot be, and why. */
     private static final String[] IMPOSSIBLE = {
-        "CONNECTING | request overhasty reply rejection nonsense end reset"
+        "CONNECTING | request request-of-revision-0 request-that-rejects overhasty reply"
+                + " reply-of-revision-0 rejection nonsense end reset"
                 + " | nothing comes before TCP is connected, and a reset then is a refusal",
         "CONNECTED HALF_ASKED ASKED ACCEPTED ESTABLISHED ASKING HALF_ANSWERED ANSWERED WITHDRAWN"
                 + " | refused | TCP is connected",
-        "ASKED ACCEPTED ESTABLISHED | request overhasty"
+        "ASKED ACCEPTED ESTABLISHED"
+                + " | request request-of-revision-0 request-that-rejects overhasty"
                 + " | the request has come; a second one is nonsense",
-        "ASKING HALF_ANSWERED ANSWERED | request overhasty"
+        "ASKING HALF_ANSWERED ANSWERED"
+                + " | request request-of-revision-0 request-that-rejects overhasty"
                 + " | a peer that is asked does not ask; its request is nonsense",
-        "CONNECTED HALF_ASKED ASKED ACCEPTED ESTABLISHED | reply rejection"
+        "CONNECTED HALF_ASKED ASKED ACCEPTED ESTABLISHED | reply reply-of-revision-0 rejection"
                 + " | a peer that asks does not answer; its reply is nonsense",
-        "ANSWERED | reply rejection | the reply has come; a second one is nonsense",
-        "WITHDRAWN | request overhasty reply rejection nonsense end reset"
+        "ANSWERED | reply reply-of-revision-0 rejection"
+                + " | the reply has come; a second one is nonsense",
+        "WITHDRAWN | request request-of-revision-0 request-that-rejects overhasty reply"
+                + " reply-of-revision-0 rejection nonsense end reset"
                 + " | the peer has ended the stream",
         "CONNECTED HALF_ASKED | accept reject disconnect close"
                 + " | the application knows nothing of it yet",
@@ -273,6 +289,13 @@ class SetUpTableTest extends TimedStage {
         return FIRST_BY_WRITE.bytes();
     }
 
+    /** As the usual request, with more flags or another revision. */
+    private static byte[] request(int flags, int revision) {
+        return new MpaFrame(false, FIRST_BY_WRITE.flags() | flags, revision,
+                FIRST_BY_WRITE.inboundReads(), FIRST_BY_WRITE.outboundReads(),
+                FIRST_BY_WRITE.privateData()).bytes();
+    }
+
     private static byte[] reply(int flags) {
         return new MpaFrame(true, MpaFrame.ENHANCED | flags, MpaFrame.ENHANCED_REVISION,
                 4 | MpaFrame.PEER_TO_PEER, 4 | MpaFrame.WRITE_RTR, new byte[0]).bytes();
@@ -333,8 +356,13 @@ class SetUpTableTest extends TimedStage {
             switch (event) {
                 case REFUSED -> Objects.requireNonNull(peerListener).close();
                 case REQUEST -> sendRest(request());
+                case REQUEST_OF_REVISION_0 -> sendRest(request(0, 0));
+                case REQUEST_THAT_REJECTS -> sendRest(
+                        request(MpaFrame.REJECT, MpaFrame.ENHANCED_REVISION));
                 case OVERHASTY -> sendRest(Arrays.copyOf(request(), request().length + 20));
                 case REPLY -> sendRest(reply(0));
+                case REPLY_OF_REVISION_0 -> sendRest(
+                        new MpaFrame(true, 0, 0, 0, 0, new byte[0]).bytes());
                 case REJECTION -> sendRest(reply(MpaFrame.REJECT));
                 case NONSENSE -> peer().getOutputStream().write(NONSENSE);
                 case END -> peer().shutdownOutput();

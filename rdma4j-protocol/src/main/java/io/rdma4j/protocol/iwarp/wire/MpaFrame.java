@@ -15,7 +15,7 @@ import java.util.Arrays;
  *
  * @param isReply whether it is a reply
  * @param flags {@link #MARKERS}, {@link #CRC}, {@link #REJECT}, {@link #ENHANCED}
- * @param revision 0 to 255; 0, 1 and 2 are known
+ * @param revision 0 to 255; 1 and 2 are known
  * @param inboundReads how many READs the sender serves at once, and {@link #PEER_TO_PEER} and {@link #SEND_RTR} above
  * @param outboundReads how many READs the sender asks for at once, and {@link #WRITE_RTR} and {@link #READ_RTR} above
  * @param privateData the application's
@@ -44,6 +44,8 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
     /** A number that says that there is nothing to agree on. */
     public static final int UNLIMITED = COUNT_MASK;
 
+    /** The revision of RFC 5044. */
+    private static final int FIRST_REVISION = 1;
     /** The revision with numbers of READs. */
     public static final int ENHANCED_REVISION = 2;
     /** Bytes before the numbers of READs and the private data. */
@@ -131,6 +133,14 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
     /** {@return whether a flag is set} */
     public boolean has(int flag) {
         return (flags & flag) != 0;
+    }
+
+    /**
+     * {@return whether this side supports its revision} 1 is that of RFC 5044, whose senders set no other, and 2 that of RFC
+     * 6581. 0 is that of earlier drafts, whose units are of another version as well.
+     */
+    public boolean isOfKnownRevision() {
+        return revision >= FIRST_REVISION && revision <= ENHANCED_REVISION;
     }
 
     /** {@return whether it carries numbers of READs} */
