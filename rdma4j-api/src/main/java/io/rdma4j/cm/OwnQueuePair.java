@@ -10,6 +10,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /** The queue pair of an id, with the completion queues and channels made for it. */
@@ -38,8 +39,7 @@ final class OwnQueuePair {
             }
             CompletionQueue receiveQueue = wanted.receiveCompletionQueue();
             if (receiveQueue == null) {
-                ownReceiveQueue = completionQueue(context,
-                        wanted.capabilities().maxReceiveRequests());
+                ownReceiveQueue = completionQueue(context, receives(wanted));
                 receiveQueue = ownReceiveQueue;
             }
             QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes(wanted)
@@ -51,6 +51,14 @@ final class OwnQueuePair {
             close(ownReceiveQueue);
             throw e;
         }
+    }
+
+    /** {@return how many receives the queue pair can have at most} */
+    private static int receives(QueuePairInitAttributes wanted) throws RdmaException {
+        SharedReceiveQueue shared = wanted.sharedReceiveQueue();
+        return shared == null
+                ? wanted.capabilities().maxReceiveRequests()
+                : shared.query().maxRequests();
     }
 
     /** The short forms that send memory without a region need room for it. */

@@ -6,9 +6,10 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_qp_cap}. A device may give more than was asked for, never less.
  *
  * @param maxSendRequests outstanding send requests ({@code max_send_wr})
- * @param maxReceiveRequests outstanding receive requests ({@code max_recv_wr})
+ * @param maxReceiveRequests outstanding receive requests ({@code max_recv_wr}); with a shared receive queue, which has
+ *        sizes of its own, ignored, and 0 in what a queue pair tells
  * @param maxSendElements scatter/gather elements of a send request ({@code max_send_sge})
- * @param maxReceiveElements scatter/gather elements of a receive request ({@code max_recv_sge})
+ * @param maxReceiveElements scatter/gather elements of a receive request ({@code max_recv_sge}), likewise
  * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry ({@code max_inline_data})
  */
 public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
@@ -26,6 +27,11 @@ public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
     public QueuePairCapabilities withElements(int send, int receive) {
         return new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, send, receive,
                 maxInlineData);
+    }
+
+    /** {@return the same without receives} */
+    public QueuePairCapabilities withoutReceives() {
+        return new QueuePairCapabilities(maxSendRequests, 0, maxSendElements, 0, maxInlineData);
     }
 
     /** {@return the same with room for inline data} */

@@ -81,7 +81,7 @@ public final class QueuePairInitAttributes {
         return sharedReceiveQueue;
     }
 
-    /** Sets a shared receive queue ({@code srq}). */
+    /** Sets a shared receive queue ({@code srq}). Its sizes count then, and those of receives here are ignored. */
     public QueuePairInitAttributes sharedReceiveQueue(@Nullable SharedReceiveQueue value) {
         sharedReceiveQueue = value;
         return this;

@@ -11,7 +11,9 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -276,6 +278,18 @@ class EndpointTest extends CmStage {
             assertThat(received.id()).isEqualTo(1);
             assertThat(memory.getString(32)).isEqualTo("shared");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1 << 30})
+    void completionsOfAllSharedReceivesFitWhateverSizeIsAskedFor(int receives) throws Exception {
+        CmId id = id(PortSpace.TCP);
+        id.bindAddress(anyPort(OWN));
+        id.createSharedReceiveQueue(null, new SharedReceiveQueueAttributes(40, 1, 0));
+        QueuePair made = id.createQueuePair(null, new QueuePairInitAttributes()
+                .capabilities(QueuePairCapabilities.ofDepth(4, receives)));
+        assertThat(made.capabilities().maxReceiveRequests()).isZero();
+        assertThat(made.receiveCompletionQueue().capacity()).isGreaterThanOrEqualTo(40);
     }
 
     @Test

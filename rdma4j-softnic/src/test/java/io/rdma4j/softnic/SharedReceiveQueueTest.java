@@ -4,7 +4,10 @@ import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
@@ -44,6 +47,20 @@ class SharedReceiveQueueTest {
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         pair.b.assertCompleted("10 SUCCESS", "11 SUCCESS");
+    }
+
+    @Test
+    void receiveSizesOfTheQueuePairAreIgnored() throws Exception {
+        QueuePairCapabilities beyondAllLimits = new QueuePairCapabilities(4, 1 << 30, 1, 1 << 20,
+                0);
+        try (QueuePair queuePair = pair.b.node.domain.createQueuePair(
+                new QueuePairInitAttributes().completionQueue(pair.b.completionQueue)
+                        .sharedReceiveQueue(shared).capabilities(beyondAllLimits))) {
+            QueuePairCapabilities none = new QueuePairCapabilities(4, 0, 1, 0, 0);
+            assertThat(queuePair.capabilities()).isEqualTo(none);
+            assertThat(queuePair.initAttributes().capabilities()).isEqualTo(none);
+            assertThat(queuePair.query().capabilities()).isEqualTo(none);
+        }
     }
 
     @Test

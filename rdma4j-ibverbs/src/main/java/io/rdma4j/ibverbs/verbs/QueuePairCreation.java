@@ -76,10 +76,12 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                     asked);
             Native.putInt(attributes, QueuePairInitAttr.QP_TYPE, wanted.type().code());
             Native.putInt(attributes, QueuePairInitAttr.SQ_SIG_ALL, wanted.signalAll() ? 1 : 0);
-            long pointer = call(domain, wanted, attributes);
+            long pointer = call(domain, wanted, asked, attributes);
             QueuePairInitAttributes initial = new QueuePairInitAttributes(wanted);
-            initial.capabilities(given(asked, QueuePairValues
-                    .readCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR)));
+            QueuePairCapabilities given = given(asked, QueuePairValues
+                    .readCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR));
+            // Some drivers report what a queue pair with a shared receive queue would have without it.
+            initial.capabilities(hasOwnReceives(wanted) ? given : given.withoutReceives());
             return new QueuePairCreation(initial, sends, receives, shared, offered, pointer,
                     extended(context, offered, pointer));
         }
@@ -89,12 +91,13 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         return wanted.type() != QueuePairType.XRC_SEND;
     }
 
+    private static boolean hasOwnReceives(QueuePairInitAttributes wanted) {
+        return hasReceives(wanted) && wanted.sharedReceiveQueue() == null;
+    }
+
     private static QueuePairCapabilities asked(QueuePairInitAttributes wanted) {
         QueuePairCapabilities sizes = wanted.capabilities();
-        return hasReceives(wanted)
-                ? sizes
-                : new QueuePairCapabilities(sizes.maxSendRequests(), 0, sizes.maxSendElements(), 0,
-                        sizes.maxInlineData());
+        return hasOwnReceives(wanted) ? sizes : sizes.withoutReceives();
     }
 
     private static Set<SendOpcode> offered(NativeContext context, QueuePairInitAttributes wanted)
@@ -178,9 +181,8 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
     }
 
     private static long call(NativeProtectionDomain domain, QueuePairInitAttributes wanted,
-            MemorySegment attributes) throws RdmaException {
+            QueuePairCapabilities asked, MemorySegment attributes) throws RdmaException {
         NativeContext context = domain.owner();
-        QueuePairCapabilities asked = wanted.capabilities();
         String advice = "the device refused " + wanted.type() + " with " + asked.maxSendRequests()
                 + " sends of " + asked.maxSendElements() + " elements, "
                 + asked.maxReceiveRequests() + " receives of " + asked.maxReceiveElements()

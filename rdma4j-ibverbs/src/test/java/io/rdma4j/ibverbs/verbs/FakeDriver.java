@@ -75,6 +75,8 @@ final class FakeDriver implements AutoCloseable {
     MemorySegment queuePairAttributes = MemorySegment.NULL;
     /** What polling answers instead, if it is not 0. */
     int pollAnswer;
+    /** The receives that it reports of a new queue pair, none unless asked to. */
+    int toldReceives;
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
     int refusedIndex;
     int postAnswer;
@@ -235,6 +237,10 @@ final class FakeDriver implements AutoCloseable {
             }
             case CREATE_QP -> {
                 queuePairAttributes = copy(arguments[1], Layout.QueuePairInitAttr.SIZE);
+                if (toldReceives != 0) {
+                    Native.putInt(Native.at(arguments[1], Layout.QueuePairInitAttr.SIZE),
+                            Layout.QueuePairInitAttr.MAX_RECV_WR, toldReceives);
+                }
                 long queuePair = object(160);
                 if (Native.getInt(queuePairAttributes,
                         Layout.QueuePairInitAttr.QP_TYPE) == QueuePairType.UD.code()) {

@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.Element;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
 import io.rdma4j.ibverbs.abi.Layout.ReceiveRequest;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
@@ -268,6 +269,20 @@ class NativeVerbsTest {
         assertFailedIndex(0, Errno.EINVAL, () -> sharing.postReceive(receives(1)));
         sharing.postReceive(List.of());
         assertThat(driver.posts).isZero();
+    }
+
+    @Test
+    void receiveSizesOfAQueuePairWithASharedReceiveQueueAreIgnored() throws RdmaException {
+        Setting setting = setting();
+        driver.toldReceives = 7;
+        QueuePair sharing = setting.domain().createQueuePair(new QueuePairInitAttributes()
+                .completionQueue(setting.queue()).sharedReceiveQueue(shared(setting.domain(), 4))
+                .capabilities(new QueuePairCapabilities(4, 1 << 30, 1, 1 << 20, 0)));
+        assertThat(Native.getInt(driver.queuePairAttributes, QueuePairInitAttr.MAX_RECV_WR))
+                .isZero();
+        assertThat(Native.getInt(driver.queuePairAttributes, QueuePairInitAttr.MAX_RECV_SGE))
+                .isZero();
+        assertThat(sharing.capabilities()).isEqualTo(new QueuePairCapabilities(4, 0, 1, 0, 0));
     }
 
     @Test

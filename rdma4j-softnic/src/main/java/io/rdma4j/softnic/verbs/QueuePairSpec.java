@@ -44,7 +44,10 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
             throw RdmaException.unsupported(OPERATION, "this device offers types "
                     + offeredTypes(transport) + ", not " + wanted.type());
         }
-        QueuePairCapabilities sizes = wanted.capabilities();
+        SoftSharedReceiveQueue shared = own(domain, wanted.sharedReceiveQueue());
+        QueuePairCapabilities sizes = shared == null
+                ? wanted.capabilities()
+                : wanted.capabilities().withoutReceives();
         Limits.checkRange(OPERATION, "maxSendRequests", sizes.maxSendRequests(), 0,
                 Limits.REQUESTS);
         Limits.checkRange(OPERATION, "maxReceiveRequests", sizes.maxReceiveRequests(), 0,
@@ -66,8 +69,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         return new QueuePairSpec(wanted.type(),
                 own(domain.owner(), wanted.sendCompletionQueue(), "send"),
                 own(domain.owner(), wanted.receiveCompletionQueue(), "receive"),
-                own(domain, wanted.sharedReceiveQueue()), offered, sizes, wanted.signalAll(),
-                operations,
+                shared, offered, sizes, wanted.signalAll(), operations,
                 wanted.blockSelfMulticastLoopback(), wanted.userContext());
     }
 
