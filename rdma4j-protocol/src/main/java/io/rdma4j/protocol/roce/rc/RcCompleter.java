@@ -243,8 +243,11 @@ final class RcCompleter {
 
     private void placeRead(PacketView packet, long psn, SendRequest request, long offset,
             long nowNs) {
-        long wanted = Math.min((long) packet.span() * attributes.mtu, request.length() - offset);
-        if (packet.opcode().kind() != Opcode.Kind.READ_RESPONSE
+        int span = packet.span();
+        long wanted = Math.min((long) span * attributes.mtu, request.length() - offset);
+        // A peer with another path MTU cuts the same bytes into more packets, some of which would be beyond the request.
+        boolean isBeyond = span > 1 && wanted <= (span - 1L) * attributes.mtu;
+        if (packet.opcode().kind() != Opcode.Kind.READ_RESPONSE || isBeyond
                 || packet.payloadLength() != wanted) {
             failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;

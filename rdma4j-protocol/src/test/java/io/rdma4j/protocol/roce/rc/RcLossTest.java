@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
@@ -10,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -422,6 +424,23 @@ class RcLossTest {
                 .acknowledgement(0x1f, 1));
         pair.settle();
         pair.a.assertCompleted("1 BAD_RESPONSE_ERROR");
+    }
+
+    /** A peer whose path MTU differs sends other packets than were asked for, also where they travel as one. */
+    @ParameterizedTest
+    @CsvSource({"1, BAD_RESPONSE_ERROR", "2, BAD_RESPONSE_ERROR", "3, SUCCESS",
+            "4, BAD_RESPONSE_ERROR", "12, BAD_RESPONSE_ERROR"})
+    void responseInOnePieceCountsItsPacketsByThePathMtuOfTheRequester(int span, String status) {
+        RcPair pair = new RcPair();
+        pair.wire.loseIf(packet -> packet.opcode().isResponse());
+        pair.a.read(1, 3000);
+        pair.run(100_000);
+        OutgoingPacket response = pair.b.forge(Opcode.RC_READ_RESPONSE_ONLY, 0, 3000)
+                .acknowledgement(0x1f, 1).span(span);
+        PacketView whole = new PacketView();
+        assertThat(whole.wrap(response, MemorySegment.ofArray(new byte[3000]))).isTrue();
+        pair.a.queuePair.onPacket(whole, pair.wire.nowNs());
+        pair.a.assertCompleted("1 " + status);
     }
 
     @Test
