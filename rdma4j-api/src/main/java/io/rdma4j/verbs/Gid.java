@@ -1,6 +1,7 @@
 package io.rdma4j.verbs;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Locale;
@@ -42,18 +43,33 @@ public record Gid(long high, long low) {
     }
 
     /**
-     * {@return the GID of 32 hexadecimal digits, with or without colons between groups of four}
+     * {@return the GID of 32 hexadecimal digits, with or without colons between groups of four, or of an IPv6 address as
+     * RFC 5952 writes it} So it reads what {@link #toString} and {@link #addressText} give, and refuses an address with a scope,
+     * which a GID does not have.
      *
-     * @throws IllegalArgumentException if it is not one
+     * @throws IllegalArgumentException if it is neither
      */
     public static Gid parse(String text) {
         String digits = text.replace(":", "");
         if (!digits.matches("[0-9a-fA-F]{32}")) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' is not a GID: 32 hexadecimal digits are needed");
+            return ofAddressText(text);
         }
         return new Gid(Long.parseUnsignedLong(digits.substring(0, 16), 16),
                 Long.parseUnsignedLong(digits.substring(16), 16));
+    }
+
+    private static Gid ofAddressText(String text) {
+        try {
+            // RFC 5952 §4.1: no leading zeros. With them it is the long form, from which digits are missing.
+            boolean isLongForm = text.matches("(.*:)?0[0-9a-fA-F].*");
+            if (!isLongForm && text.matches("[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {
+                return of(Inet6Address.ofLiteral(text));
+            }
+        } catch (IllegalArgumentException notAnAddress) {
+            // Told below, with what would be right.
+        }
+        throw new IllegalArgumentException("'" + text + "' is not a GID: 32 hexadecimal digits or"
+                + " an IPv6 address are needed, IPv4 as ::ffff:a.b.c.d");
     }
 
     /** {@return whether this is an IPv4 address in IPv6 form} */

@@ -5,7 +5,9 @@ import java.util.Set;
 /**
  * What a memory window shall cover and allow.
  *
- * <p>C: {@code struct ibv_mw_bind_info}. A length of 0 unbinds the window.
+ * <p>C: {@code struct ibv_mw_bind_info}. A length of 0 unbinds a window of type 1. One of type 2 cannot be bound to
+ * nothing: the request completes with {@link WorkCompletionStatus#MEMORY_WINDOW_BIND_ERROR} (IBTA o10-37.2.40), and what
+ * ends its binding is an invalidation ({@link SendWorkRequest#localInvalidate}), also by the peer's SEND.
  *
  * @param region the region underneath; it needs {@link AccessFlag#MW_BIND} ({@code mr})
  * @param address the first byte, as {@link MemoryRegion#address()} counts ({@code addr})

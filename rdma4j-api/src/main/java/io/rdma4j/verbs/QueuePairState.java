@@ -9,6 +9,9 @@ package io.rdma4j.verbs;
 public enum QueuePairState {
     /**
      * New, or reset: nothing may be posted, and nothing is sent or received. Going back to it discards what was posted.
+     * Completions that are in the completion queue by then stay there on a software device and on most native ones, but
+     * some drivers remove them. Take them before the queue pair is used again: they are not told from those of its next
+     * life but by the ids of the requests.
      * Next: {@link #INIT}. C: {@code IBV_QPS_RESET}.
      */
     RESET(0),

@@ -6,6 +6,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
+import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -24,6 +25,35 @@ class GidTest {
         assertThat(gid.addressText()).isEqualTo(address);
         assertThat(Gid.of(gid.bytes())).isEqualTo(gid);
         assertThat(Gid.of(gid.address())).isEqualTo(gid);
+        assertThat(Gid.parse(address)).isEqualTo(gid);
+    }
+
+    @Test
+    void eitherTextOfAnyGidIsReadAsThatGid() {
+        Random random = new Random(7);
+        for (int i = 0; i < 10_000; i++) {
+            // Groups of zeros are what differs in the short form.
+            Gid gid = new Gid(random.nextLong() & zeroGroups(random),
+                    random.nextLong() & zeroGroups(random));
+            assertThat(Gid.parse(gid.addressText())).isEqualTo(gid);
+            assertThat(Gid.parse(gid.toString())).isEqualTo(gid);
+        }
+    }
+
+    private static long zeroGroups(Random random) {
+        long mask = 0;
+        for (int group = 0; group < 4; group++) {
+            mask = mask << 16 | (random.nextBoolean() ? 0xffff : 0);
+        }
+        return mask;
+    }
+
+    @Test
+    void addressesAreReadAsErrorsPrintThem() {
+        assertThat(Gid.parse("::ffff:239.77.1.9"))
+                .isEqualTo(Gid.of(InetAddress.ofLiteral("239.77.1.9")));
+        assertThat(Gid.parse("FE80::1")).isEqualTo(Gid.of(InetAddress.ofLiteral("fe80::1")));
+        assertThat(Gid.parse("::1.2.3.4")).isEqualTo(new Gid(0, 0x0102_0304));
     }
 
     @Test
@@ -40,7 +70,9 @@ class GidTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "fe80::1", "0000:0000:0000:0000:0000:ffff:0a4d:00", "xyz"})
+    @ValueSource(strings = {"", "fe80::1%lo", "fe80::1%1", "[::1]", "::1::", ":",
+        "10.1.2.3", "1:2:3:4:5:6:7:8:9", "::ffff:1.2.3", "::12345", " ::1",
+        "0000:0000:0000:0000:0000:ffff:0a4d:00", "xyz"})
     void whatIsNoGidIsRefused(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> Gid.parse(text))
                 .withMessageContaining("32 hexadecimal digits");

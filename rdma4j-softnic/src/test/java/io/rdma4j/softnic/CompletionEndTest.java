@@ -173,6 +173,16 @@ class CompletionEndTest {
     }
 
     @Test
+    void completionsOfAnEarlierLifeStayInTheQueue() throws Exception {
+        Waiting waiting = waiting(new Pair.Settings());
+        waiting.side.receive(1, 64);
+        waiting.fail();
+        waiting.queuePair().modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        assertThat(waiting.nextReceive()).isEqualTo("1 WORK_REQUEST_FLUSHED");
+        assertEnded(waiting::awaitReceiveCompletion, Errno.ENOTCONN, "state RESET");
+    }
+
+    @Test
     void waitsEndWhenTheQueuePairIsClosed() throws Exception {
         Waiting waiting = waiting(new Pair.Settings());
         waiting.side.receive(1, 64);

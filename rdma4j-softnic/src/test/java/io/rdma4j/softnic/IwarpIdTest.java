@@ -66,6 +66,18 @@ class IwarpIdTest extends CmStage {
         }
     }
 
+    @Test
+    void requestThatIsWithdrawnIsUnreachableForTheListener() throws Exception {
+        CmId client = client(listener(PortSpace.TCP, OWN));
+        client.connect(new ConnectionParameters());
+        CmId server = request(data(0));
+        client.close();
+        try (CmEvent event = expect(CmEventType.UNREACHABLE)) {
+            assertThat(event.id()).isSameAs(server);
+            assertThat(event.status()).isEqualTo(-Errno.ECONNRESET.number());
+        }
+    }
+
     // ---------------------------------------------------------------- private data
 
     @Test
