@@ -114,7 +114,7 @@ public final class CmEvent implements AutoCloseable {
         acknowledge();
     }
 
-    /** {@return the failure as one phrase, such as {@code rejected (8: invalid service ID)}} */
+    /** {@return the failure as one phrase, such as {@code rejected (28: consumer defined)}} */
     public String description() {
         return switch (type) {
             case REJECTED -> "rejected" + refusal();

@@ -26,7 +26,8 @@ public enum RejectReason implements NumberedText {
      * No program listens at the port. Check address, port and port space, and that the server runs. C:
      * {@code IB_CM_REJ_INVALID_SERVICE_ID}.
      */
-    INVALID_SERVICE_ID(8, "invalid service ID"),
+    INVALID_SERVICE_ID(8,
+            "invalid service ID: no process listens at that port of that address"),
     /** Invalid transport service type. C: {@code IB_CM_REJ_INVALID_TRANSPORT_TYPE}. */
     INVALID_TRANSPORT_TYPE(9, "invalid transport service type"),
     /**

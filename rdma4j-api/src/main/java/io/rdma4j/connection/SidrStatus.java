@@ -9,7 +9,8 @@ public enum SidrStatus implements NumberedText {
     /** Found: queue pair number and Q_Key of the answer are valid. C: {@code IB_SIDR_SUCCESS}. */
     VALID(0, "valid"),
     /** No program offers the service. Check address and port. C: {@code IB_SIDR_UNSUPPORTED}. */
-    UNSUPPORTED(1, "service ID not supported"),
+    UNSUPPORTED(1,
+            "service ID not supported: no process offers it at that port of that address"),
     /** The application of the service rejected the look-up. C: {@code IB_SIDR_REJECT}. */
     REJECTED(2, "rejected by the service"),
     /** The service has no queue pair left. Try again later. C: {@code IB_SIDR_NO_QP}. */

@@ -67,6 +67,20 @@ class IwarpIdTest extends CmStage {
     }
 
     @Test
+    void refusalByThePeersSystemSaysThatNoProcessListens() throws Exception {
+        CmId client = id(PortSpace.TCP);
+        try (ServerSocket bound = new ServerSocket(0, 1, InetAddress.ofLiteral(OWN))) {
+            resolve(client, new InetSocketAddress(bound.getInetAddress(), bound.getLocalPort()));
+        }
+        client.createQueuePair(null, reliable());
+        client.connect(new ConnectionParameters());
+        try (CmEvent event = expect(CmEventType.REJECTED)) {
+            assertThat(event.description()).isEqualTo(
+                    "rejected (-111: no process listens at that port of that address)");
+        }
+    }
+
+    @Test
     void requestThatIsWithdrawnIsUnreachableForTheListener() throws Exception {
         CmId client = client(listener(PortSpace.TCP, OWN));
         client.connect(new ConnectionParameters());

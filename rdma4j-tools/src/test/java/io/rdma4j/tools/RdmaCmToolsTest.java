@@ -393,7 +393,7 @@ class RdmaCmToolsTest {
     @CsvSource({"ucmatose -s 127.0.0.1 -p 9, 8, RDMA_CM_EVENT_REJECTED",
         "udaddy -s 127.0.0.1, 1, RDMA_CM_EVENT_UNREACHABLE",
         "cmtime -s 127.0.0.1 -p 9, 1, RDMA_CM_EVENT_REJECTED",
-        "rping -c -a 127.0.0.1 -p 9, 1, rejected (8: invalid service ID)",
+        "rping -c -a 127.0.0.1 -p 9, 1, rejected (8: invalid service ID: no process listens",
         "ucmatose -s no.such.host.invalid, 255, unknown host",
         "udaddy -s no.such.host.invalid, 255, unknown host",
         "mckey -m no.such.host.invalid, 255, unknown host",

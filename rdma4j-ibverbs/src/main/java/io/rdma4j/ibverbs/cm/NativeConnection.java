@@ -329,7 +329,7 @@ final class NativeConnection
             return RejectReason.text(status);
         }
         if (status == -Errno.ECONNREFUSED.number()) {
-            return "nobody listens there";
+            return "no process listens at that port of that address";
         }
         return status == -Errno.ECONNRESET.number() ? "rejected by the peer"
                 : "refused with the error number " + -status;

@@ -172,6 +172,8 @@ class ConnectingTest {
         CmConnection connection = connect(Machine.IWARP);
 
         assertThat(heard.next()).isEqualTo("refused -111");
+        assertThat(Objects.requireNonNull(heard.refusal).text())
+                .isEqualTo("no process listens at that port of that address");
         connection.close();
     }
 

@@ -54,7 +54,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
     @Override
     public void onRefused(Errno reason) {
         if (reason == Errno.ECONNREFUSED) {
-            refused(reason, "nobody listens there", NOTHING);
+            refused(reason, "no process listens at that port of that address", NOTHING);
         } else {
             unreachable(reason);
         }
