@@ -171,9 +171,13 @@ public final class NicAddresses {
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
                 take(InetAddress.ofLiteral("127.0.0." + n));
-                if (first != null && transport.sharesAddresses()) {
-                    LOG.log(System.Logger.Level.WARNING, "{0} is at 127.0.0.{1}: {2} by {3}",
-                            device.name(), n, first.detail(), holderOfFirstLoopback());
+                if (first != null) {
+                    // Where no process shares its address, each has one of its own, which peers must know all the same.
+                    System.Logger.Level level = transport.sharesAddresses()
+                            ? System.Logger.Level.WARNING
+                            : System.Logger.Level.INFO;
+                    LOG.log(level, "{0} is at 127.0.0.{1}: {2} by {3}", device.name(), n,
+                            first.detail(), holderOfFirstLoopback());
                 }
                 return;
             } catch (RdmaException e) {

@@ -16,6 +16,7 @@ import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
 
 import java.net.NetworkInterface;
 import java.nio.file.Path;
@@ -77,7 +78,8 @@ public final class RoceFamily implements DeviceFamily {
         boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
                 details(choice, loopback), host -> {
-                    RoceTransport transport = new RoceTransport(network, settings, host,
+                    RoceTransport transport = new RoceTransport(network,
+                            obstacleToSharing(choice, network), settings, host,
                             numbers.computeIfAbsent(network.sharing().prefix(),
                                     _ -> new ProcessNumbers(network.sharing(), host.random())));
                     transport.skipNetwork(skipsNetwork);
@@ -117,6 +119,16 @@ public final class RoceFamily implements DeviceFamily {
                     "the loopback shared needs the network back-end linux");
         }
         return new PortableNetwork(on);
+    }
+
+    private static @Nullable String obstacleToSharing(BackendChoice choice,
+            DatagramNetwork network) {
+        if (choice.kind() == NetworkBackend.PORTABLE) {
+            return "its network back-end is " + choice;
+        }
+        return network.sharing().isShared()
+                ? null
+                : "there is no folder of the user's own in which processes find each other";
     }
 
     private static DatagramNetwork newNetwork(NetworkInterface on, BackendChoice choice,

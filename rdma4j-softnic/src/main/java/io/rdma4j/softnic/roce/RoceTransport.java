@@ -29,6 +29,7 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.EnumMap;
@@ -47,6 +48,7 @@ public final class RoceTransport implements Transport {
     private static final Map<QueuePairType, Set<SendOpcode>> OPERATIONS = operations();
 
     private final DatagramNetwork network;
+    private final @Nullable String obstacleToSharing;
     private final TransportHost host;
     private final ProcessNumbers numbers;
     private final IbConnectionManager connectionManager;
@@ -56,12 +58,15 @@ public final class RoceTransport implements Transport {
     private final RoceLink link;
 
     /**
+     * @param obstacleToSharing why this process cannot share its addresses, with what to do about it; null if it can, or
+     *        if that needs no words
      * @param host the device under construction, which has no driver yet
      * @param numbers for queue pairs and connections
      */
-    RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host,
-            ProcessNumbers numbers) {
+    RoceTransport(DatagramNetwork network, @Nullable String obstacleToSharing,
+            CmSettings settings, TransportHost host, ProcessNumbers numbers) {
         this.network = network;
+        this.obstacleToSharing = obstacleToSharing;
         this.host = host;
         this.numbers = numbers;
         connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
@@ -74,7 +79,13 @@ public final class RoceTransport implements Transport {
     /** {@return a factory of a transport on a network, with numbers of its own} */
     public static Function<TransportHost, Transport> on(DatagramNetwork network,
             CmSettings settings) {
-        return host -> new RoceTransport(network, settings, host,
+        return on(network, null, settings);
+    }
+
+    /** As above. {@return one that says why it cannot share its addresses} */
+    public static Function<TransportHost, Transport> on(DatagramNetwork network,
+            @Nullable String obstacleToSharing, CmSettings settings) {
+        return host -> new RoceTransport(network, obstacleToSharing, settings, host,
                 new ProcessNumbers(network.sharing(), host.random()));
     }
 
@@ -167,7 +178,10 @@ public final class RoceTransport implements Transport {
     public String holder(InetAddress taken) {
         return PortHolder.of(taken, Path.UDP_PORT,
                 ", which does not share it: processes of one user on Linux do, with native access,"
-                        + " this version of rdma4j and the same XDG_RUNTIME_DIR and /dev/shm");
+                        + " this version of rdma4j and the same XDG_RUNTIME_DIR and /dev/shm"
+                        + (obstacleToSharing == null
+                                ? ""
+                                : "; this process cannot: " + obstacleToSharing));
     }
 
     @Override
