@@ -9,6 +9,23 @@ import java.util.List;
  *
  * <p>C: {@code struct ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
  * does not wait.
+ *
+ * <p><b>Polling memory.</b> A program may wait for a WRITE of its peer by looking at the memory that is written, without a
+ * completion. It must read with {@link java.lang.invoke.VarHandle#getAcquire} or {@code getVolatile} of a handle of the
+ * memory: a plain read may be moved out of the loop, and what is read after it may be older. On a software device:
+ * <ul>
+ * <li>Of two WRITEs of one queue pair the one posted first is seen first: who sees a byte of the second, the flag, sees all
+ * of the first, the payload. So it is with a SEND, an atomic or an ATOMIC_WRITE after a WRITE. A queue pair of type UC may lose
+ * the first and not the second.
+ * <li>Within one WRITE no order is promised ({@link #isDataInOrder}): its last byte may be seen before others. The flag needs
+ * a WRITE of its own, of one byte; for a number of eight bytes that is never seen in part there is
+ * {@link SendOpcode#ATOMIC_WRITE}.
+ * <li>Between WRITEs of different queue pairs, and between READs that are outstanding at the same time, there is no order: who
+ * reads a version, the data and the version again waits for each completion before the next READ is posted. The same holds
+ * for a READ and what the owner of the memory writes meanwhile.
+ * </ul>
+ * A completion orders everything before it, on every device. On a native device the order of WRITEs is that of the NIC and its
+ * bus; most keep it unless {@link AccessFlag#RELAXED_ORDERING} was asked for.
  */
 public interface QueuePair extends AutoCloseable {
     /**
@@ -196,8 +213,9 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * {@return whether bytes that the peer writes become visible in memory in order}
-     * C: {@code ibv_query_qp_data_in_order}.
+     * {@return whether the bytes of one message become visible in memory in order, so that its last byte tells that the others
+     * are there} It says nothing of the order of two messages, for which see above. C:
+     * {@code ibv_query_qp_data_in_order}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */

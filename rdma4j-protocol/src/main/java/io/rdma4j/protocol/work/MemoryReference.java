@@ -41,8 +41,12 @@ public final class MemoryReference {
         return offset;
     }
 
-    /** Copies bytes here. */
+    /**
+     * Copies bytes here. What was written before is visible to whoever sees these bytes, and acquires them: programs poll
+     * the memory for a WRITE that follows another.
+     */
     public CopyOutcome write(MemorySegment source, long sourceOffset, long length) {
+        VarHandle.releaseFence();
         try {
             ApplicationMemory.copy(source, sourceOffset, segment, offset, length);
             return CopyOutcome.DONE;

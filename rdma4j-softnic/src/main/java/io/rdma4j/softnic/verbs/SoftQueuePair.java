@@ -380,7 +380,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public boolean isDataInOrder(SendOpcode opcode) {
-        // An IP network reorders packets, and those of a WRITE are placed as they arrive.
+        // Packets are placed in order, but the bytes of one are copied in any order, also as another processor sees them.
         return false;
     }
 
