@@ -1,5 +1,7 @@
 package io.rdma4j.ibverbs.abi;
 
+import java.lang.foreign.Linker;
+
 /**
  * The offsets in bytes of the fields of the libraries' structures, as in the C headers of rdma-core 44 to 56 for 64 bits.
  * Offsets after a {@code pthread_mutex_t} depend on its size ({@link Mutex}).
@@ -19,12 +21,13 @@ public final class Layout {
      * <p>Source: {@code bits/pthreadtypes-arch.h} of glibc; musl has 40 bytes on every processor of 64 bits.
      */
     enum Mutex {
-        /** Of x86-64, POWER, s390x and RISC-V. */
+        /** Of x86-64, POWER, s390x and RISC-V, and of musl. */
         OF_40_BYTES(40),
-        /** Of AArch64. */
+        /** Of glibc on AArch64. */
         OF_48_BYTES(48);
 
-        static final Mutex HERE = of(System.getProperty("os.arch", ""));
+        static final Mutex HERE = of(System.getProperty("os.arch", ""),
+                Linker.nativeLinker().defaultLookup().find("gnu_get_libc_version").isPresent());
 
         private final long byteSize;
 
@@ -32,9 +35,14 @@ public final class Layout {
             this.byteSize = byteSize;
         }
 
-        /** {@return that of a processor, as Java names it} */
-        static Mutex of(String architecture) {
-            return architecture.equals("aarch64") ? OF_48_BYTES : OF_40_BYTES;
+        /**
+         * {@return that of a processor}
+         *
+         * @param architecture as Java names it
+         * @param isGlibc whether the C library is glibc
+         */
+        static Mutex of(String architecture, boolean isGlibc) {
+            return isGlibc && architecture.equals("aarch64") ? OF_48_BYTES : OF_40_BYTES;
         }
 
         /** {@return the real offset of a field after a mutex, whose offset with a mutex of 40 bytes is given} */

@@ -54,6 +54,11 @@ record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
         CmConnection.Handler followed(CmConnection.Handler handler) {
             Following made = new Following(handler, queuePair);
             following = made;
+            // The application may have accepted meanwhile, and have found no handler to tell its number.
+            int accepted = queuePair;
+            if (accepted != 0) {
+                made.queuePair = accepted;
+            }
             return made;
         }
 
