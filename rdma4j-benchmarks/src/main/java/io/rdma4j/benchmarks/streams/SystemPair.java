@@ -23,8 +23,11 @@ final class SystemPair implements StreamPair {
     private static final int MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLLIN = 1;
-    /** {@code struct epoll_event}, packed on x86-64. */
-    private static final int EVENT_LENGTH = 12;
+    /** {@code struct epoll_event}, packed on x86-64 alone. */
+    private static final int EVENT_LENGTH = switch (System.getProperty("os.arch", "")) {
+        case "amd64", "x86_64" -> 12;
+        default -> 16;
+    };
     private static final int MOST_EVENTS = 64;
 
     private static final MethodHandle SEND = LoopbackSocket.handle("send", JAVA_LONG, JAVA_INT,
@@ -42,7 +45,7 @@ final class SystemPair implements StreamPair {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment out = arena.allocate(MOST, 64);
     private final MemorySegment in = arena.allocate(MOST, 64);
-    private final MemorySegment events = arena.allocate(MOST_EVENTS * EVENT_LENGTH, 8);
+    private final MemorySegment events = arena.allocate((long) MOST_EVENTS * EVENT_LENGTH, 8);
     private final LoopbackSocket writer;
     private final LoopbackSocket reader;
     private final int writing;
