@@ -267,8 +267,8 @@ class MemoryOrderTest {
                 .thread(write("prefix", 0, RELEASE), increment("changes"), write("nonce", 2),
                         write("prefix", 2, RELEASE), increment("changes"))
                 .thread(read("changes", "c", ACQUIRE), read("prefix", "p", ACQUIRE),
-                        read("nonce", "n", ACQUIRE).ifSet("p"), read("changes", "c2", ACQUIRE),
-                        read("prefix", "p2", ACQUIRE), read("nonce", "n2", ACQUIRE).ifSet("p2"))
+                        read("nonce", "n").ifSet("p"), read("changes", "c2", ACQUIRE),
+                        read("prefix", "p2", ACQUIRE), read("nonce", "n2").ifSet("p2"))
                 .with("prefix", 1).with("nonce", 1)
                 .forbid(forbidden);
     }

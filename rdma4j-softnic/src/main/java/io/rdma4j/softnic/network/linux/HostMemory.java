@@ -193,8 +193,10 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     private Neighbour known(MailboxTable.Entry entry) {
         Neighbour before = neighbours.get(entry.nonce());
-        if (before == null || before.path == null || !before.path.isOpen()) {
-            // A neighbour that refused may accept now.
+        if (before == null || before.path == null || !before.path.isOpen()
+                || before.entry.prefix() != entry.prefix()) {
+            // A neighbour that refused may accept now; and while an entry is replaced, a look may take its prefix for that of
+            // the process that was there before.
             return new Neighbour(entry);
         }
         return before;
