@@ -21,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What a completer does about each answer, whatever it waits for. Request 0 is answered already; request 1 is what the
- * column says, of three packets if it is long; request 2 is a short WRITE. No answer but the one of the row arrives.
+ * column says, of three packets if it is long; request 2 is a short WRITE. No answer but the one of the row arrives. Where it
+ * writes, it writes what the answer brings.
  */
 class RcCompleterTableTest {
     private static final int MTU = 1024;
@@ -236,6 +237,15 @@ class RcCompleterTableTest {
             this.place = place;
         }
 
+        /** {@return what it is to change, if anything} */
+        Effects.Written written(RcPair pair, Outstanding outstanding) {
+            if (opcode.hasAtomicAcknowledgement()) {
+                return Effects.Written.word(RcEnd.UPPER, 77);
+            }
+            return new Effects.Written(RcEnd.UPPER + place.index(outstanding) * MTU,
+                    Arrays.copyOf(pair.b.bytes(), opcode.isEnd() ? SHORT : MTU));
+        }
+
         OutgoingPacket packet(RcPair pair, Outstanding outstanding) {
             OutgoingPacket packet = pair.b.forge(opcode, 1 + place.index(outstanding));
             if (opcode.hasAcknowledgement()) {
@@ -352,7 +362,7 @@ class RcCompleterTableTest {
         if (state == QueuePairState.SQD) {
             pair.a.modify(new QueuePairAttributes().state(QueuePairState.SQD));
         }
-        String effects = Effects.of(pair.a,
+        String effects = Effects.of(pair.a, answer.written(pair, outstanding),
                 () -> pair.wire.deliver(pair.a, answer.packet(pair, outstanding)));
         boolean waits = pair.a.queuePair.deadlineNs() == pair.wire.nowNs()
                 + Syndrome.rnrNs(RNR_TIMER);

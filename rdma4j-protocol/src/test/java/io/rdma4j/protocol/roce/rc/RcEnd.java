@@ -56,9 +56,10 @@ final class RcEnd implements RoceHost {
     private static final int PACKETS_AT_ONCE = 15;
     private static final int RECEIVED_AT_ONCE = 64;
 
-    /** One work completion. {@code immediate} is null if there was none; a key that was invalidated counts. */
+    /** One work completion. {@code immediate} and {@code invalidated} are null if there was none. */
     record Completion(long id, WorkCompletionStatus status, WorkCompletionOpcode opcode,
-            long byteLength, @Nullable Integer immediate) {
+            long byteLength, @Nullable Integer immediate, @Nullable Integer invalidated,
+            boolean isSolicited) {
         boolean isSuccess() {
             return status == WorkCompletionStatus.SUCCESS;
         }
@@ -169,6 +170,12 @@ final class RcEnd implements RoceHost {
         };
     }
 
+    /** Ends its life. What has arrived and what it could send is lost, as when a program stops and begins anew. */
+    void reset() {
+        arrived.clear();
+        modify(new QueuePairAttributes().state(QueuePairState.RESET));
+    }
+
     /** Modifies it as a device does that has checked the attributes. */
     void modify(QueuePairAttributes attributes) {
         try {
@@ -240,6 +247,11 @@ final class RcEnd implements RoceHost {
 
     byte[] bytes() {
         return memory.toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** {@return a word of the memory} */
+    long word(long offset) {
+        return memory.get(ValueLayout.JAVA_LONG, offset);
     }
 
     byte upperByte(int offset) {
@@ -329,7 +341,7 @@ final class RcEnd implements RoceHost {
         }
         wire.onCompleted(this, request);
         complete(new Completion(request.id(), status, request.opcode().completionOpcode(),
-                byteLength, null));
+                byteLength, null, null, false));
         sends.retire();
     }
 
@@ -337,10 +349,10 @@ final class RcEnd implements RoceHost {
     public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
         receives.release(request);
-        Integer immediate = details.hasImmediate() || details.hasInvalidate()
-                ? details.immediateOrRkey()
-                : null;
-        complete(new Completion(request.id(), status, opcode, byteLength, immediate));
+        complete(new Completion(request.id(), status, opcode, byteLength,
+                details.hasImmediate() ? details.immediateOrRkey() : null,
+                details.hasInvalidate() ? details.immediateOrRkey() : null,
+                details.isSolicited()));
     }
 
     private void complete(Completion completion) {

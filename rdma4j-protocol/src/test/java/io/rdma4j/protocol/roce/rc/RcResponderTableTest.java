@@ -14,7 +14,10 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What a responder does about each request packet, whatever came before it and whatever is wrong with it. */
+/**
+ * What a responder does about each request packet, whatever came before it and whatever is wrong with it. Where it writes, it
+ * writes what the packet carries, or the result of the atomic, where it belongs, and nothing else.
+ */
 class RcResponderTableTest {
     private static final int MTU = 1024;
     private static final int WINDOW_KEY = 0x5a5a5a;
@@ -41,7 +44,9 @@ class RcResponderTableTest {
         /** It has more bytes than the receive takes, than its message announced or than the region has. */
         TOO_LONG,
         /** Its length is not the one of its place in a message, or its address is not aligned. */
-        MALFORMED;
+        MALFORMED,
+        /** It has no bytes, nor does it ask for any. */
+        EMPTY;
 
         String title() {
             return name().toLowerCase(Locale.ROOT).replace('_', ' ');
@@ -52,30 +57,31 @@ class RcResponderTableTest {
     Stream<DynamicTest> eachRequestInEachCircumstance() {
         Table table = new Table(
                 """
-                        event                | between messages | within send | within write | no receive | again  | ahead          | behind reads | bad key  | too long  | malformed
-                        SEND_FIRST           | taken            | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | taken 4      | taken    | length    | invalid
-                        SEND_MIDDLE          | invalid          | taken 1     | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | taken 1  | length 1  | invalid 1
-                        SEND_LAST            | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1
-                        SEND_LAST_IMMEDIATE  | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1
-                        SEND_ONLY            | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid
-                        SEND_ONLY_IMMEDIATE  | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid
-                        WRITE_FIRST          | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid
-                        WRITE_MIDDLE         | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
-                        WRITE_LAST           | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
-                        WRITE_LAST_IMMEDIATE | invalid          | invalid 1   | done 1       | RNR_NAK 1  | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
-                        WRITE_ONLY           | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid
-                        WRITE_ONLY_IMMEDIATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | access   | invalid   | invalid
-                        READ_REQUEST         | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
-                        COMPARE_SWAP         | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
-                        FETCH_ADD            | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
-                        SEND_LAST_INVALIDATE | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | window 1 | length 1  | invalid 1
-                        SEND_ONLY_INVALIDATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | window   | length    | invalid
-                        FLUSH                | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
-                        ATOMIC_WRITE         | done now         | invalid 1   | invalid 1    | done now   | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
+                        event                | between messages | within send | within write | no receive | again  | ahead          | behind reads | bad key  | too long  | malformed | empty
+                        SEND_FIRST           | taken            | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | taken 4      | taken    | length    | invalid   | invalid
+                        SEND_MIDDLE          | invalid          | taken 1     | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | taken 1  | length 1  | invalid 1 | invalid 1
+                        SEND_LAST            | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1 | invalid 1
+                        SEND_LAST_IMMEDIATE  | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1 | invalid 1
+                        SEND_ONLY            | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid   | complete
+                        SEND_ONLY_IMMEDIATE  | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid   | complete
+                        WRITE_FIRST          | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid   | invalid
+                        WRITE_MIDDLE         | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1 | invalid 1
+                        WRITE_LAST           | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1 | invalid 1
+                        WRITE_LAST_IMMEDIATE | invalid          | invalid 1   | done 1       | RNR_NAK 1  | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1 | invalid 1
+                        WRITE_ONLY           | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid   | ACK 0
+                        WRITE_ONLY_IMMEDIATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | access   | invalid   | invalid   | complete
+                        READ_REQUEST         | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid   | data
+                        COMPARE_SWAP         | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid   | atomic
+                        FETCH_ADD            | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid   | atomic
+                        SEND_LAST_INVALIDATE | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | window 1 | length 1  | invalid 1 | invalid 1
+                        SEND_ONLY_INVALIDATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | window   | length    | invalid   | complete
+                        FLUSH                | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid   | data
+                        ATOMIC_WRITE         | done now         | invalid 1   | invalid 1    | done now   | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid   | invalid
                         """,
                 """
                         taken      = writes, ACK 0
                         done       = writes, ACK 0, 7 success
+                        complete   = ACK 0, 7 success
                         invalid    = NAK_INVALID_REQUEST 0, 7 flushed, !REQUEST_ERROR, >ERR
                         access     = NAK_REMOTE_ACCESS 0, 7 flushed, !ACCESS_ERROR, >ERR
                         length     = NAK_INVALID_REQUEST 0, 7 LOCAL_LENGTH_ERROR, >ERR
@@ -126,7 +132,7 @@ class RcResponderTableTest {
             pair.b.regions.register(pair.b.key, pair.b.address, pair.b.memory,
                     EnumSet.of(AccessFlag.LOCAL_WRITE));
         }
-        return Effects.of(pair.b, () -> from.arrive(index));
+        return Effects.of(pair.b, from.written(index), () -> from.arrive(index));
     }
 
     private static int receiveLength(Opcode opcode, Circumstance circumstance) {
@@ -147,7 +153,7 @@ class RcResponderTableTest {
                 case WITHIN_WRITE -> beginWrite();
                 case NO_RECEIVE ->
                     isContinued && opcode.kind() == Opcode.Kind.WRITE ? beginWrite() : 0;
-                case AGAIN, BAD_KEY, TOO_LONG, MALFORMED -> {
+                case AGAIN, BAD_KEY, TOO_LONG, MALFORMED, EMPTY -> {
                     if (!isContinued) {
                         yield 0;
                     }
@@ -185,10 +191,28 @@ class RcResponderTableTest {
             pair.wire.deliver(pair.b, packet(index + reads + ahead));
         }
 
+        /** {@return what the packet is to change} */
+        Effects.Written written(int index) {
+            long original = pair.b.word(0);
+            int reads = circumstance == Circumstance.BEHIND_READS ? pair.settings.readsServed : 0;
+            return switch (opcode.kind()) {
+                case SEND, WRITE -> new Effects.Written(RcEnd.UPPER + index * MTU,
+                        Arrays.copyOfRange(pair.a.bytes(), (index + reads) * MTU,
+                                (index + reads) * MTU + payload()));
+                case COMPARE_SWAP -> Effects.Written.word(0, 1);
+                case FETCH_ADD -> Effects.Written.word(0, original + 1);
+                case ATOMIC_WRITE -> Effects.Written.word(0, pair.a.word(0));
+                case READ_REQUEST, FLUSH -> Effects.Written.NOTHING;
+                case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
+                    throw new IllegalArgumentException(opcode + " is no request");
+            };
+        }
+
         OutgoingPacket packet(int index) {
             OutgoingPacket packet = pair.a.forge(opcode, index);
             boolean isTooLong = circumstance == Circumstance.TOO_LONG;
             boolean isMalformed = circumstance == Circumstance.MALFORMED;
+            boolean isEmpty = circumstance == Circumstance.EMPTY;
             switch (opcode.kind()) {
                 case SEND -> {
                     if (opcode.hasInvalidate()) {
@@ -205,7 +229,7 @@ class RcResponderTableTest {
                 }
                 case READ_REQUEST -> packet.rdma(pair.b.address, pair.b.key,
                         isMalformed ? RcResponder.MAX_MESSAGE + 1
-                                : isTooLong ? RcEnd.MEMORY + 1 : 100);
+                                : isTooLong ? RcEnd.MEMORY + 1 : isEmpty ? 0 : 100);
                 case COMPARE_SWAP, FETCH_ADD -> packet.atomic(
                         isMalformed ? pair.b.address + 4
                                 : isTooLong ? pair.b.address + RcEnd.MEMORY : pair.b.address,
@@ -215,11 +239,13 @@ class RcResponderTableTest {
                         .flush(isMalformed ? 0
                                 : FlushPlacement.GLOBAL.bit()
                                         | FlushSelectivity.RANGE.code() << 4)
-                        .rdma(pair.b.address, pair.b.key, isTooLong ? RcEnd.MEMORY + 1 : 100);
+                        .rdma(pair.b.address, pair.b.key, isTooLong ? RcEnd.MEMORY + 1
+                                : isEmpty ? 0 : 100);
                 case ATOMIC_WRITE -> {
                     packet.rdma(isTooLong ? pair.b.address + RcEnd.MEMORY : pair.b.address,
                             pair.b.key, Long.BYTES);
-                    packet.addPayload(pair.a.memory, 0, isMalformed ? 4 : Long.BYTES);
+                    packet.addPayload(pair.a.memory, 0,
+                            isMalformed ? 4 : isEmpty ? 0 : Long.BYTES);
                 }
                 case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
                     throw new IllegalArgumentException(opcode + " is no request");
@@ -233,6 +259,9 @@ class RcResponderTableTest {
         }
 
         private int payload() {
+            if (circumstance == Circumstance.EMPTY) {
+                return 0;
+            }
             if (circumstance == Circumstance.MALFORMED) {
                 return opcode.isEnd() ? MTU + 1 : MTU - 4;
             }
