@@ -1,8 +1,14 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
@@ -122,6 +128,131 @@ class RcFlowTest {
         pair.run(30_000);
         pair.a.assertCompleted("0 SUCCESS", "1 SUCCESS", "2 SUCCESS");
         assertThat(sends[0]).isEqualTo(6);
+    }
+
+    /** The count of RNR NAKs is one of the present message, not of the whole life. */
+    @Test
+    void eachMessageMayFindTheReceiverNotReadyAsOftenAsAgreed() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.rnrRetry = 1;
+        RcPair pair = new RcPair(settings);
+        for (int id = 1; id < 4; id++) {
+            pair.a.send(id, 100);
+            pair.run(100_000);
+            assertThat(pair.b.counted(Counter.SEND_RNR_ERR)).isEqualTo(id);
+            pair.b.receive(id, 100);
+            pair.settle();
+            pair.a.assertCompleted(id + " SUCCESS");
+        }
+    }
+
+    /** A network may deliver it twice. */
+    @Test
+    void copyOfAnRnrNakNeitherCostsARetryNorMakesTheWaitLonger() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.rnrRetry = 1;
+        settings.firstPsn = 100;
+        RcPair pair = new RcPair(settings);
+        pair.b.isStopped = true;
+        pair.a.send(1, 100);
+        pair.run(100_000);
+        OutgoingPacket refusal = pair.b.forge(Opcode.RC_ACKNOWLEDGE, 0)
+                .acknowledgement(Syndrome.rnr(settings.minRnrTimer), 0);
+        pair.wire.deliver(pair.a, refusal);
+        long deadlineNs = pair.a.queuePair.deadlineNs();
+        assertThat(deadlineNs)
+                .isEqualTo(pair.wire.nowNs() + Syndrome.rnrNs(settings.minRnrTimer));
+        for (int i = 0; i < 3; i++) {
+            pair.run(10_000);
+            pair.wire.deliver(pair.a, refusal);
+            assertThat(pair.a.queuePair.deadlineNs()).isEqualTo(deadlineNs);
+        }
+        assertThat(pair.a.completions).isEmpty();
+    }
+
+    /** A receive queue may become a shared one's while the connection lives: of that the peer tells no numbers. */
+    @Test
+    void peerThatStopsCountingReceivesIsSentAllThereIs() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.firstPsn = 100;
+        RcPair pair = new RcPair(settings);
+        pair.b.isStopped = true;
+        pair.a.write(0, 10);
+        pair.run(1);
+        pair.wire.deliver(pair.a,
+                pair.b.forge(Opcode.RC_ACKNOWLEDGE, 0).acknowledgement(Syndrome.ack(0), 1));
+        assertThat(Effects.of(pair.a, () -> {
+            for (int id = 1; id < 4; id++) {
+                pair.a.send(id, 100);
+            }
+        })).isEqualTo("SEND_ONLY 1");
+        assertThat(Effects.of(pair.a, () -> pair.wire.arrive(pair.a, pair.b
+                .forge(Opcode.RC_ACKNOWLEDGE, 1).acknowledgement(Syndrome.ackUnlimited(), 2))))
+                .isEqualTo("SEND_ONLY 2, SEND_ONLY 3, 1 success");
+    }
+
+    @Test
+    void receiversWithASharedQueueTellNoNumbersAndReportTheEndOfTheirShare() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.hasSharedReceives = true;
+        RcPair pair = new RcPair(settings);
+        List<Integer> credits = new ArrayList<>();
+        pair.wire.watch(new Wire.Watcher() {
+            @Override
+            public void onSent(RcEnd from, PacketView packet) {
+                if (packet.opcode().hasAcknowledgement()) {
+                    credits.add(Syndrome.credits(packet.syndrome()));
+                }
+            }
+        });
+        pair.b.receive(7, 100);
+        pair.b.receive(8, 100);
+        pair.a.send(1, 100);
+        pair.settle();
+        pair.a.read(2, 100);
+        pair.settle();
+        assertThat(credits).hasSize(2).allMatch(c -> c < 0);
+        pair.b.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        // What is left may still be taken by others.
+        pair.b.assertCompleted("7 SUCCESS");
+        assertThat(pair.b.receives.available()).isOne();
+        assertThat(pair.b.events).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+    }
+
+    @Test
+    void messageThatHadBegunInASharedQueueIsFlushed() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.hasSharedReceives = true;
+        RcPair pair = new RcPair(settings);
+        pair.b.receive(7, 3000);
+        pair.b.receive(8, 3000);
+        pair.wire.deliver(pair.b, pair.a.forge(Opcode.RC_SEND_FIRST, 0, 1024));
+        pair.b.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        pair.b.assertCompleted("7 WORK_REQUEST_FLUSHED");
+    }
+
+    /** The two attributes that may be changed in this state. IBTA 10.3.1.6. */
+    @Test
+    void numbersOfReadsAreChangedWhenTheSendQueueIsDrained() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.readAtomic = 1;
+        settings.readsServed = 1;
+        RcPair pair = new RcPair(settings);
+        pair.a.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+        pair.a.modify(new QueuePairAttributes().state(QueuePairState.SQD).maxReadAtomic(4));
+        pair.a.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        pair.b.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+        pair.b.modify(
+                new QueuePairAttributes().state(QueuePairState.SQD).maxDestinationReadAtomic(4));
+        pair.b.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        assertThat(Effects.of(pair.a, () -> {
+            for (int id = 1; id < 6; id++) {
+                pair.a.read(id, 100);
+            }
+        })).isEqualTo("READ_REQUEST 0 to READ_REQUEST 3");
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS", "4 SUCCESS", "5 SUCCESS");
+        assertThat(pair.a.counted(Counter.RETRANSMITTED_PKTS)).isZero();
     }
 
     @Test

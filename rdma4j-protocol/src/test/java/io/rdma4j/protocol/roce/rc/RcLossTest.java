@@ -337,6 +337,43 @@ class RcLossTest {
         assertThat(pair.a.completions).hasSize(13).allMatch(c -> c.isSuccess());
     }
 
+    /** It answers each time, so it is alive; but nothing ever gets through. */
+    @Test
+    void packetThatIsLostForEverEndsTheConnectionThoughThePeerAnswers() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.firstPsn = 100;
+        settings.timeout = 8;
+        settings.retryCount = 2;
+        RcPair pair = new RcPair(settings);
+        pair.a.write(0, 100);
+        pair.settle();
+        pair.a.completions.clear();
+        pair.wire.loseIf(packet -> packet.opcode() == Opcode.RC_WRITE_ONLY && packet.psn() == 101);
+        pair.a.write(1, 100);
+        pair.a.write(2, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 RETRY_EXCEEDED_ERROR", "2 WORK_REQUEST_FLUSHED");
+        assertThat(pair.a.counted(Counter.RETRY_EXCEEDED_ERR)).isOne();
+        assertThat(pair.wire.nowNs()).isGreaterThan(2 * settings.timeoutNs());
+    }
+
+    /** Retries are given back by progress: a long life has any number of time-outs. */
+    @Test
+    void eachMessageMaySurviveAsManyTimeOutsAsAgreed() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.timeout = 8;
+        settings.retryCount = 1;
+        RcPair pair = new RcPair(settings);
+        for (int id = 1; id < 4; id++) {
+            pair.b.isStopped = true;
+            pair.a.write(id, 100);
+            pair.run(settings.timeoutNs() * 3 / 2);
+            pair.b.isStopped = false;
+            pair.settle();
+            pair.a.assertCompleted(id + " SUCCESS");
+        }
+    }
+
     @Test
     void senderGivesUpAfterItsRetriesWhenThePeerIsSilent() {
         RcPair.Settings settings = new RcPair.Settings();

@@ -97,6 +97,46 @@ class RcSlowPeerTest {
         assertEightSucceeded(pair);
     }
 
+    /** What is not answered is no reason to send more of it. */
+    @Test
+    void behindATimeOutAlmostNothingIsSentUntilThePeerAnswers() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.timeout = 8;
+        RcPair pair = new RcPair(settings);
+        warmUp(pair);
+        pair.b.isStopped = true;
+        pair.a.write(1, 100);
+        pair.run(settings.timeoutNs() + 1);
+        assertThat(Effects.of(pair.a, () -> {
+            for (int id = 2; id < 20; id++) {
+                pair.a.write(id, 100);
+            }
+        })).matches("WRITE_ONLY \\d+");
+        pair.b.isStopped = false;
+        pair.settle();
+        assertThat(pair.a.completions).hasSize(19).allMatch(RcEnd.Completion::isSuccess);
+    }
+
+    @Test
+    void timeInWhichTheNetworkTookNothingIsForgottenWithTheNextAnswer() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.timeout = 8;
+        settings.retryCount = 0;
+        RcPair pair = new RcPair(settings);
+        warmUp(pair);
+        for (int id = 1; id < 4; id++) {
+            pair.b.isStopped = true;
+            pair.a.write(id, 100);
+            pair.run(1);
+            pair.a.isHeldUp = true;
+            pair.run(3 * settings.timeoutNs() + 1);
+            pair.a.isHeldUp = false;
+            pair.b.isStopped = false;
+            pair.settle();
+        }
+        assertThat(pair.a.completions).isNotEmpty().allMatch(RcEnd.Completion::isSuccess);
+    }
+
     @Test
     void networkThatTakesNothingForGoodDoes() {
         RcPair.Settings settings = new RcPair.Settings();

@@ -172,6 +172,29 @@ class RcTraceTest {
                 """);
     }
 
+    /** One packet shows what else is missing; no other timer has to pass. */
+    @Test
+    void behindAPartOfAReadThatWasAskedForTheRestIsAskedForAtOnce() {
+        RcPair pair = pair();
+        pair.wire.loseIf(Wire.first(p -> p.opcode() == Opcode.RC_READ_RESPONSE_MIDDLE)
+                .or(Wire.first(p -> p.opcode() == Opcode.RC_READ_RESPONSE_LAST)));
+        pair.a.read(1, THREE_PACKETS);
+        pair.settle();
+        assertTrace(pair, """
+                    40 a>b READ_REQUEST psn=100 length=2500 ackreq
+                    60 b>a READ_RESPONSE_FIRST psn=100 msn=2 credits=0
+                    60 b>a READ_RESPONSE_MIDDLE psn=101 LOST
+                    60 b>a READ_RESPONSE_LAST psn=102 msn=2 credits=0 LOST
+                   580 a: sends 101 again, PROBE
+                   580 a>b READ_REQUEST psn=101 length=1024 ackreq
+                   600 b>a READ_RESPONSE_ONLY psn=101 msn=2 credits=0
+                   620 a: sends 102 again, IMPLIED_NAK
+                   620 a>b READ_REQUEST psn=102 length=452 ackreq
+                   640 b>a READ_RESPONSE_ONLY psn=102 msn=2 credits=0
+                   660 a: 1 SUCCESS
+                """);
+    }
+
     @Test
     void lostAnswerToAnAtomicIsGivenAgainWithoutAddingAgain() {
         RcPair pair = pair();

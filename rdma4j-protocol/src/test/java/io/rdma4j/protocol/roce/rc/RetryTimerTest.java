@@ -147,6 +147,47 @@ class RetryTimerTest {
         assertThat(timer.takeRetry()).isFalse();
     }
 
+    /** Retries are counted from the last progress, not over the life of the connection. */
+    @Test
+    void progressGivesAllRetriesBack() {
+        knowRoundTrips();
+        for (int life = 0; life < 3; life++) {
+            send(life);
+            for (int i = 0; i < RETRIES; i++) {
+                assertThat(timer.takeRetry()).isTrue();
+            }
+            timer.onProgress(life + 1, true, nowNs);
+        }
+    }
+
+    @Test
+    void progressGivesTheRetriesForAReceiverBack() {
+        timer.configure(TIMEOUT_NS, RETRIES, 1);
+        for (int life = 0; life < 3; life++) {
+            send(life);
+            assertThat(timer.takeRnrRetry()).isTrue();
+            assertThat(timer.takeRnrRetry()).isFalse();
+            timer.onProgress(life + 1, true, nowNs);
+        }
+    }
+
+    @Test
+    void sevenRetriesForAReceiverAreWithoutLimit() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(timer.takeRnrRetry()).isTrue();
+        }
+    }
+
+    @Test
+    void progressEndsTheWaitForAReceiver() {
+        knowRoundTrips();
+        send(1);
+        timer.waitForReceiver(nowNs + 5 * MS);
+        timer.onProgress(2, true, nowNs);
+        assertThat(timer.isWaitingForReceiver()).isFalse();
+        assertThat(timer.deadlineNs()).isEqualTo(RetryTimer.NEVER);
+    }
+
     @Test
     void lossesWithinOneTimeoutCostOneRetry() {
         for (int i = 0; i < 100; i++) {
