@@ -16,9 +16,19 @@ public final class PostedSends implements SendQueue {
     public PostedSends() {}
 
     public void post(SendWorkRequest request) {
+        add(request);
+    }
+
+    /** Posts a datagram that goes that way. */
+    public void post(SendWorkRequest request, Route route) {
+        add(request).route(route);
+    }
+
+    private SendRequest add(SendWorkRequest request) {
         SendRequest slot = new SendRequest(MOST_ELEMENTS, null);
         slot.assign(request, true);
         posted.add(slot);
+        return slot;
     }
 
     /** {@return the request that has to end next} */
