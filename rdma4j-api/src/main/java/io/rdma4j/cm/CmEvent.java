@@ -2,6 +2,8 @@ package io.rdma4j.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -21,15 +23,21 @@ public final class CmEvent implements AutoCloseable {
     private final @Nullable CmId listenId;
     private final EventDetails details;
     private final AtomicBoolean acknowledged = new AtomicBoolean();
-    private final Runnable onAcknowledged;
+    private final UnacknowledgedEvents unacknowledged;
 
+    /** @param unacknowledged counts the events of the id */
     CmEvent(CmEventType type, CmId id, @Nullable CmId listenId, EventDetails details,
-            Runnable onAcknowledged) {
+            UnacknowledgedEvents unacknowledged) {
         this.type = type;
         this.id = id;
         this.listenId = listenId;
         this.details = details;
-        this.onAcknowledged = onAcknowledged;
+        this.unacknowledged = unacknowledged;
+    }
+
+    /** {@return it, to be counted when it is taken} */
+    EventQueue.Published<CmEvent> published() {
+        return new EventQueue.Published<>(this, unacknowledged);
     }
 
     /** {@return what happened} C: {@code event}. */
@@ -104,7 +112,7 @@ public final class CmEvent implements AutoCloseable {
     /** Acknowledges the event. Idempotent. C: {@code rdma_ack_cm_event}. */
     public void acknowledge() {
         if (acknowledged.compareAndSet(false, true)) {
-            onAcknowledged.run();
+            unacknowledged.acknowledge(1);
         }
     }
 

@@ -809,7 +809,6 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** An event of this id was handed to the application. */
     void onEventTaken(CmEvent event) {
-        events.onTaken();
         CmId listening = event.listenId();
         if (listening != null) {
             listening.backlog.forget(this);
@@ -841,15 +840,18 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
-    private void free() throws RdmaException {
-        CmEvent last = events.last();
-        if (last != null) {
-            last.acknowledge();
+    /** The listener is closed: so is this id, unless a thread has taken the request meanwhile. */
+    private void closeUnlessTaken() throws RdmaException {
+        if (events.endUnlessTaken()) {
+            close();
         }
-        events.requireAcknowledged("close id");
+    }
+
+    private void free() throws RdmaException {
+        events.end();
         states.close();
-        for (CmId untaken : backlog.close()) {
-            untaken.close();
+        for (CmId request : backlog.close()) {
+            request.closeUnlessTaken();
         }
         CmId parent = listener;
         if (parent != null) {

@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.EventSource;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WaitSet;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.SelectableChannel;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Delivers the events of {@link CmId}s; one channel can serve many ids on several devices.
@@ -85,7 +87,7 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
         }
     }
 
-    void publish(CmEvent event) {
+    void publish(EventQueue.Published<CmEvent> event) {
         events.publish(event);
     }
 
@@ -108,12 +110,19 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
         events.removeDriver(driver);
     }
 
-    void drop(CmId id) {
-        events.removeIf(event -> event.id() == id);
+    /** Drops the events of an id that has ended. */
+    void discard(UnacknowledgedEvents ofId) {
+        events.discard(ofId);
     }
 
-    /** Moves an id here, with its events that no thread has taken. */
-    void takeOver(CmId id, EventChannel from) {
-        from.events.moveIf(event -> event.id() == id || event.listenId() == id, events);
+    /**
+     * Removes the events of an id and the requests to it, as it moves to another channel.
+     *
+     * @return the events in order; null if a thread has taken one of the id's and not acknowledged it
+     */
+    @Nullable
+    List<EventQueue.Published<CmEvent>> removeUnlessTaken(CmId id, UnacknowledgedEvents ofId) {
+        return events.removeUnlessTaken(ofId,
+                event -> event.id() == id || event.listenId() == id);
     }
 }

@@ -1,28 +1,35 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.event.UnacknowledgedEvents;
+import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** The channel of an id's events, and how a synchronous id waits for them. */
 final class IdEvents {
     /** The id, which only the events carry: no method of it is called here. */
     private final CmId id;
     private final IdStateMachine states;
-    private final AtomicInteger unacknowledged = new AtomicInteger();
+    private final UnacknowledgedEvents unacknowledged = new UnacknowledgedEvents();
     private volatile EventChannel channel;
     private volatile boolean isSynchronous;
     private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
     /** Of the devices that publish events of the id: one entry for each {@link #addDriver}. Guarded by this. */
     private final List<ProgressDriver> drivers = new ArrayList<>();
+    /** Guarded by this. */
+    private boolean isClosed;
 
     /** @param given the channel, or null for a synchronous id with one of its own */
     IdEvents(CmId id, IdStateMachine states, @Nullable EventChannel given) throws RdmaException {
@@ -52,24 +59,19 @@ final class IdEvents {
     /** Publishes an event of the id; may be called by the thread that drives the device. */
     void publish(CmEventType type, EventDetails details) {
         if (!states.is(IdState.CLOSED)) {
-            publish(new CmEvent(type, id, null, details, unacknowledged::decrementAndGet));
+            publish(new CmEvent(type, id, null, details, unacknowledged));
         }
     }
 
     /** Publishes the request of a new id in the channel of its listener. */
     void publishRequest(IdEvents request, ConnectionParameters parameters) {
         publish(new CmEvent(CmEventType.CONNECT_REQUEST, request.id, id,
-                EventDetails.of(parameters), request.unacknowledged::decrementAndGet));
+                EventDetails.of(parameters), request.unacknowledged));
     }
 
     /** One lock with {@link #migrate}: no event goes to the old channel after the others have moved. */
     private synchronized void publish(CmEvent event) {
-        channel.publish(event);
-    }
-
-    /** An event of this id was handed to the application. */
-    void onTaken() {
-        unacknowledged.incrementAndGet();
+        channel.publish(event.published());
     }
 
     // ---------------------------------------------------------------- waiting
@@ -138,12 +140,9 @@ final class IdEvents {
                 || type == CmEventType.USER;
     }
 
-    /** Keeps an event for {@link CmId#event}; the one before is done with. */
-    void remember(@Nullable CmEvent event) {
-        CmEvent previous = last;
-        if (previous != null) {
-            previous.acknowledge();
-        }
+    /** Keeps an event for {@link CmId#event}. It keeps nobody from closing the id. */
+    void remember(CmEvent event) {
+        event.acknowledge();
         last = event;
     }
 
@@ -166,46 +165,128 @@ final class IdEvents {
      * Sends events elsewhere from now on, those that wait included.
      *
      * @param given the channel, or null to make the id synchronous
+     * @param requests of this id, a listener. Those that no thread has taken move along
+     * @throws RdmaException EBUSY if an event was taken and not acknowledged; then nothing has moved
      */
-    void migrate(@Nullable EventChannel given) throws RdmaException {
+    void migrate(@Nullable EventChannel given, Collection<IdEvents> requests)
+            throws RdmaException {
         if (given == null && isSynchronous) {
             throw new RdmaException(Errno.EINVAL, "migrate id", "the id is synchronous already");
         }
-        remember(null);
-        requireAcknowledged("migrate id");
+        EventChannel target = given == null ? EventChannel.create() : given;
+        target.attach();
+        boolean isMoved = false;
+        try {
+            moveTo(target, given, requests);
+            isMoved = true;
+        } finally {
+            if (!isMoved) {
+                leave(target, given == null);
+            }
+        }
+    }
+
+    private void moveTo(EventChannel target, @Nullable EventChannel given,
+            Collection<IdEvents> requests) throws RdmaException {
+        EventChannel left;
+        boolean wasOwn;
+        synchronized (this) {
+            if (isClosed) {
+                throw new IllegalStateException(IdState.CLOSED.hint());
+            }
+            left = channel;
+            wasOwn = isSynchronous;
+            List<EventQueue.Published<CmEvent>> moved = left.removeUnlessTaken(id, unacknowledged);
+            if (moved == null) {
+                throw AsyncEvents.unacknowledged("migrate id", unacknowledged.count());
+            }
+            last = null;
+            redirect(target, given == null);
+            Set<CmId> untaken = new HashSet<>();
+            moved.forEach(each -> untaken.add(each.event().id()));
+            List<Following> following = new ArrayList<>();
+            for (IdEvents request : requests) {
+                if (untaken.contains(request.id)
+                        && (given != null || !request.isSynchronous())) {
+                    following.add(request.follow(given));
+                }
+            }
+            // Only now: who takes a request finds the channel of its id changed.
+            moved.forEach(target::publish);
+            following.forEach(Following::publish);
+        }
+        leave(left, wasOwn);
+    }
+
+    /** What waited for an id that follows its listener, and where it waits from now on. */
+    private record Following(EventChannel target, List<EventQueue.Published<CmEvent>> events) {
+        void publish() {
+            events.forEach(target::publish);
+        }
+    }
+
+    /** The listener has moved, and no thread has taken the request of this id. */
+    private Following follow(@Nullable EventChannel given) throws RdmaException {
         EventChannel target = given == null ? EventChannel.create() : given;
         target.attach();
         EventChannel left;
         boolean wasOwn;
+        List<EventQueue.Published<CmEvent>> moved;
         synchronized (this) {
             left = channel;
             wasOwn = isSynchronous;
-            target.takeOver(id, left);
-            drivers.forEach(target::addDriver);
-            drivers.forEach(left::removeDriver);
-            channel = target;
-            isSynchronous = given == null;
+            moved = left.removeUnlessTaken(id, unacknowledged);
+            redirect(target, given == null);
         }
+        leave(left, wasOwn);
+        return new Following(target, moved == null ? List.of() : moved);
+    }
+
+    /** Under the monitor. */
+    private void redirect(EventChannel target, boolean isOwn) {
+        drivers.forEach(target::addDriver);
+        drivers.forEach(channel::removeDriver);
+        channel = target;
+        isSynchronous = isOwn;
+    }
+
+    private static void leave(EventChannel left, boolean wasOwn) throws RdmaException {
         left.detach();
         if (wasOwn) {
             left.close();
         }
     }
 
-    /** @throws RdmaException EBUSY while an event was taken and not acknowledged */
-    void requireAcknowledged(String operation) throws RdmaException {
-        if (unacknowledged.get() > 0) {
-            throw new RdmaException(Errno.EBUSY, operation, unacknowledged.get()
-                    + " event(s) are not acknowledged; acknowledge them first");
+    /**
+     * The id is closed, if no thread holds an event of it: from now on none gets one. Idempotent.
+     *
+     * @throws RdmaException EBUSY while an event was taken and not acknowledged; then nothing has changed
+     */
+    void end() throws RdmaException {
+        if (!endUnlessTaken()) {
+            throw AsyncEvents.unacknowledged("close id", unacknowledged.count());
         }
     }
 
-    /** The id is closed: its events are dropped. */
-    void close() throws RdmaException {
-        channel.drop(id);
-        channel.detach();
-        if (isSynchronous) {
-            channel.close();
+    /** As {@link #end}. {@return false instead of failing} */
+    synchronized boolean endUnlessTaken() {
+        boolean isEnded = unacknowledged.end();
+        if (isEnded) {
+            channel.discard(unacknowledged);
         }
+        return isEnded;
+    }
+
+    /** The id is closed, and nothing publishes here any more. Idempotent. */
+    void close() throws RdmaException {
+        EventChannel left;
+        synchronized (this) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            left = channel;
+        }
+        leave(left, isSynchronous);
     }
 }

@@ -158,12 +158,7 @@ final class ListenBacklog {
     /** Moves the listener to another channel, with the requests that no thread has taken. */
     void migrate(@Nullable EventChannel channel) throws RdmaException {
         synchronized (waiting) {
-            events.migrate(channel);
-            for (IdEvents requested : waiting.values()) {
-                if (channel != null || !requested.isSynchronous()) {
-                    requested.migrate(channel);
-                }
-            }
+            events.migrate(channel, waiting.values());
         }
     }
 

@@ -5,6 +5,9 @@ import org.jspecify.annotations.Nullable;
 import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -17,12 +20,15 @@ import java.util.function.Predicate;
  * a selector of the application's ({@link #selectableChannel}). A queue that belongs to an {@link EventSet} also wakes
  * threads that wait there.
  *
+ * <p>Events that must be acknowledged are published together with their object's {@link UnacknowledgedEvents}, and counted there
+ * in the step that takes them.
+ *
  * @param <T> the events
  * @param <X> what a wait ends with that brings none
  */
 public final class EventQueue<T, X extends Exception> {
     private final ReentrantLock lock = new ReentrantLock();
-    private final Queue<T> events = new ArrayDeque<>();
+    private final Queue<Published<T>> events = new ArrayDeque<>();
     private final WaitFailures<X> failures;
     private final Waiters waiters;
     private final Selectable<X> selectable;
@@ -30,6 +36,26 @@ public final class EventQueue<T, X extends Exception> {
     private volatile EventSet<?>.@Nullable Member member;
     private int users;
     private boolean closed;
+
+    /**
+     * An event as it is published; the same one may be published again.
+     *
+     * @param of counts the events of its object that are to be acknowledged, null for an event that need not be
+     */
+    public record Published<T>(T event, @Nullable UnacknowledgedEvents of) {
+        private boolean isOf(UnacknowledgedEvents object) {
+            return object.equals(of);
+        }
+
+        private boolean isEnded() {
+            return of != null && of.isEnded();
+        }
+
+        /** {@return whether a thread may have it} Then it is counted. */
+        private boolean take() {
+            return of == null || of.take();
+        }
+    }
 
     /**
      * @param failures what waits end with
@@ -134,11 +160,16 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    /** Adds an event and wakes one waiter; does nothing when closed. */
+    /** Adds an event that need not be acknowledged, as {@link #publish(Published)}. */
     public void publish(T event) {
+        publish(new Published<>(event, null));
+    }
+
+    /** Adds an event and wakes one waiter; does nothing when closed, or if the event's object has ended. */
+    public void publish(Published<T> event) {
         lock.lock();
         try {
-            if (!closed) {
+            if (!closed && !event.isEnded()) {
                 events.add(event);
                 waiters.alertOne();
                 showReadiness();
@@ -217,11 +248,7 @@ public final class EventQueue<T, X extends Exception> {
         lock.lock();
         try {
             boolean isAtOnce = closed || !events.isEmpty() || timeoutNs <= 0;
-            waiters.await(0, timeoutNs);
-            if (closed) {
-                throw failures.closed();
-            }
-            T event = events.poll();
+            T event = next(timeoutNs);
             showReadiness();
             if (isAtOnce && events.isEmpty() && selectable.isAskedFor()) {
                 // A thread that has taken the last event without waiting for it goes back to a selector.
@@ -239,34 +266,79 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
+    /** {@return the next event, null if none has come in time} Under the lock. */
+    private @Nullable T next(long timeoutNs) throws X, InterruptedException {
+        long startNs = timeoutNs <= 0 || timeoutNs == Long.MAX_VALUE ? 0 : System.nanoTime();
+        long leftNs = timeoutNs;
+        while (true) {
+            waiters.await(0, leftNs);
+            if (closed) {
+                throw failures.closed();
+            }
+            if (events.isEmpty()) {
+                return null;
+            }
+            Published<T> published = events.remove();
+            if (published.take()) {
+                return published.event();
+            }
+            // Its object is being closed. That is no reason to come back early.
+            if (startNs != 0) {
+                leftNs = timeoutNs - (System.nanoTime() - startNs);
+            }
+        }
+    }
+
     // ---------------------------------------------------------------- events that no thread has taken
 
-    /** {@return how many events of a kind no thread has taken} */
-    public int count(Predicate<? super T> predicate) {
+    /** {@return whether no event waits} */
+    public boolean isEmpty() {
         lock.lock();
         try {
-            return (int) events.stream().filter(predicate).count();
+            return events.isEmpty();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Drops events that no thread has taken. */
-    public void removeIf(Predicate<? super T> predicate) {
+    /** Drops the events of an object that has ended. */
+    public void discard(UnacknowledgedEvents object) {
         lock.lock();
         try {
-            events.removeIf(predicate);
+            events.removeIf(published -> published.isOf(object));
             showReadiness();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Moves events that no thread has taken to another queue, in order. */
-    public void moveIf(Predicate<? super T> predicate, EventQueue<T, ?> target) {
-        Queue<T> moved = new ArrayDeque<>();
-        removeIf(event -> predicate.test(event) && moved.add(event));
-        moved.forEach(target::publish);
+    /**
+     * Removes events of an object that moves to another queue, in one step with the look whether a thread holds one.
+     *
+     * @param predicate which to remove
+     * @return the removed events in order, to be published in another queue; null if one of the object's is taken and not
+     *         acknowledged, then none is removed
+     */
+    public @Nullable List<Published<T>> removeUnlessTaken(UnacknowledgedEvents object,
+            Predicate<? super T> predicate) {
+        lock.lock();
+        try {
+            if (object.count() > 0) {
+                return null;
+            }
+            List<Published<T>> removed = new ArrayList<>();
+            for (Iterator<Published<T>> each = events.iterator(); each.hasNext();) {
+                Published<T> published = each.next();
+                if (predicate.test(published.event())) {
+                    each.remove();
+                    removed.add(published);
+                }
+            }
+            showReadiness();
+            return removed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---------------------------------------------------------------- the end

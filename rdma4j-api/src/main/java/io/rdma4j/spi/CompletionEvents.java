@@ -2,10 +2,12 @@ package io.rdma4j.spi;
 
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The events of one completion queue in the channel it was created with. Thread safe.
@@ -15,42 +17,70 @@ import io.rdma4j.verbs.RdmaException;
  */
 public final class CompletionEvents {
     private final EventQueue<CompletionQueue, RdmaException> events;
-    private final CompletionQueue queue;
+    private final UnacknowledgedEvents unacknowledged;
+    /** Published again and again: announcing allocates nothing. */
+    private final EventQueue.Published<CompletionQueue> event;
     private final ProgressDriver driver;
 
     private CompletionEvents(EventQueue<CompletionQueue, RdmaException> events,
-            CompletionQueue queue, ProgressDriver driver) {
+            CompletionQueue queue, UnacknowledgedEvents unacknowledged, ProgressDriver driver) {
         this.events = events;
-        this.queue = queue;
+        this.unacknowledged = unacknowledged;
+        event = new EventQueue.Published<>(queue, unacknowledged);
         this.driver = driver;
     }
 
     /**
      * {@return the events of a new completion queue}
      *
+     * @param ofQueue counts all events of the queue; the queue is closed after its {@link UnacknowledgedEvents#end}
      * @param driver what threads that wait for the channel drive meanwhile; {@link ProgressDriver#NONE} for a device
      *        that goes on by itself
      * @throws RdmaException EBADF if the channel is closed
      */
     public static CompletionEvents attach(CompletionChannel channel, CompletionQueue queue,
-            ProgressDriver driver) throws RdmaException {
+            UnacknowledgedEvents ofQueue, ProgressDriver driver) throws RdmaException {
         EventQueue<CompletionQueue, RdmaException> events = EventQueue.of(channel);
         if (!events.attach()) {
             throw new RdmaException(Errno.EBADF, "create completion queue",
                     "the completion channel is closed");
         }
         events.addDriver(driver);
-        return new CompletionEvents(events, queue, driver);
+        return new CompletionEvents(events, queue, ofQueue.ofKind(), driver);
     }
 
     /** Announces that completions arrived. */
     public void publish() {
-        events.publish(queue);
+        events.publish(event);
     }
 
-    /** {@return how many events no thread has taken} */
-    public int untaken() {
-        return events.count(queue::equals);
+    /**
+     * Acknowledges events, as {@link CompletionQueue#acknowledgeEvents}.
+     *
+     * @throws IllegalArgumentException if the number is negative, or fewer are taken and not acknowledged
+     */
+    public void acknowledge(int count) {
+        if (count < 0 || !unacknowledged.acknowledge(count)) {
+            throw refused(count, unacknowledged.count());
+        }
+    }
+
+    /**
+     * Acknowledges events of a completion queue, which has none without a channel.
+     *
+     * @throws IllegalArgumentException as {@link #acknowledge}
+     */
+    public static void acknowledge(@Nullable CompletionEvents events, int count) {
+        if (events != null) {
+            events.acknowledge(count);
+        } else if (count != 0) {
+            throw refused(count, 0);
+        }
+    }
+
+    private static IllegalArgumentException refused(int count, int unacknowledged) {
+        return new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
+                + unacknowledged + " are not acknowledged");
     }
 
     /** {@return whether the application waits for the channel in a selector, where it drives no device} */
@@ -61,7 +91,7 @@ public final class CompletionEvents {
     /** The queue is closed: its events that no thread took are dropped. Once. */
     public void detach() {
         events.removeDriver(driver);
-        events.removeIf(queue::equals);
+        events.discard(unacknowledged);
         events.detach();
     }
 }

@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.spi.CompletionEvents;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventChannel;
@@ -63,7 +64,8 @@ class WaitSetTest {
 
     /** A queue of a device that goes on by itself, in whichever thread calls {@link CompletionEvents#publish}. */
     private CompletionEvents attached(CompletionChannel channel, FakeQueue queue) throws Exception {
-        CompletionEvents events = CompletionEvents.attach(channel, queue, ProgressDriver.NONE);
+        CompletionEvents events = CompletionEvents.attach(channel, queue,
+                new UnacknowledgedEvents(), ProgressDriver.NONE);
         opened.add(events::detach);
         return events;
     }
@@ -201,7 +203,7 @@ class WaitSetTest {
     void closedChannelLeavesTheSet() throws Exception {
         CompletionChannel channel = CompletionChannel.create(set);
         CompletionEvents events = CompletionEvents.attach(channel, new FakeQueue(),
-                ProgressDriver.NONE);
+                new UnacknowledgedEvents(), ProgressDriver.NONE);
         events.publish();
         assertThat(set.poll(TIMEOUT)).isSameAs(channel);
         events.detach();

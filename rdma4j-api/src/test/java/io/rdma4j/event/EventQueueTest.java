@@ -79,11 +79,13 @@ class EventQueueTest {
     @Test
     void droppedEventsMakeItUnreadable() throws Exception {
         SelectionKey key = select(events);
-        events.publish(1);
-        events.publish(2);
-        events.removeIf(event -> event == 1);
+        UnacknowledgedEvents one = new UnacknowledgedEvents();
+        UnacknowledgedEvents other = new UnacknowledgedEvents();
+        events.publish(new EventQueue.Published<>(1, one));
+        events.publish(new EventQueue.Published<>(2, other));
+        events.discard(one);
         assertThat(isReadable(key)).isTrue();
-        events.removeIf(event -> event == 2);
+        events.discard(other);
         assertThat(isReadable(key)).isFalse();
     }
 
@@ -93,8 +95,12 @@ class EventQueueTest {
                 RdmaException.whileWaiting("await event"), true);
         SelectionKey key = select(events);
         SelectionKey targetKey = select(target);
-        events.publish(1);
-        events.moveIf(event -> true, target);
+        UnacknowledgedEvents object = new UnacknowledgedEvents();
+        events.publish(new EventQueue.Published<>(1, object));
+        List<EventQueue.Published<Integer>> moved = events.removeUnlessTaken(object,
+                event -> true);
+        assertThat(moved).isNotNull().hasSize(1);
+        moved.forEach(target::publish);
         assertThat(isReadable(key)).isFalse();
         assertThat(isReadable(targetKey)).isTrue();
         target.close();
@@ -108,9 +114,10 @@ class EventQueueTest {
         assertThat(Thread.interrupted()).isTrue();
         assertThat(isReadable(key)).isTrue();
         assertThat(events.take()).isEqualTo(1);
-        events.publish(2);
+        UnacknowledgedEvents object = new UnacknowledgedEvents();
+        events.publish(new EventQueue.Published<>(2, object));
         Thread.currentThread().interrupt();
-        events.removeIf(event -> true);
+        events.discard(object);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(isReadable(key)).isFalse();
         assertThat(key.isValid()).isTrue();

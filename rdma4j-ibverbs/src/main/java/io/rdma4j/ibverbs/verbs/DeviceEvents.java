@@ -94,7 +94,7 @@ final class DeviceEvents {
     }
 
     AsyncEventSource newSource(@Nullable Object subject) {
-        return new AsyncEventSource(asyncEvents, context.device().name(), subject);
+        return new AsyncEventSource(asyncEventChannel, context.device().name(), subject);
     }
 
     /** {@return the channel on which the application waits for asynchronous events} */

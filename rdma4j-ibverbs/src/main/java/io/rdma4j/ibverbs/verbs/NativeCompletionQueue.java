@@ -29,7 +29,6 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -62,7 +61,6 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final WorkCompletion current = new WorkCompletion();
     private final ReentrantLock lock = new ReentrantLock();
     private final DriverLock driverLock;
-    private final AtomicInteger unacknowledged = new AtomicInteger();
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
     private final Dependents dependents = new Dependents();
@@ -88,7 +86,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
         CompletionChannel channel = wanted.channel();
         announcements = channel == null ? null
-                : CompletionEvents.attach(channel, this, ProgressDriver.NONE);
+                : CompletionEvents.attach(channel, this, events.ofObject(), ProgressDriver.NONE);
         long made = 0;
         boolean isMade = false;
         try {
@@ -409,7 +407,6 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     void onEvent() {
         CompletionEvents announcesIn = announcements;
         if (announcesIn != null && isEventAsked.compareAndSet(true, false)) {
-            unacknowledged.incrementAndGet();
             announcesIn.publish();
         }
         waiters.onCompletion();
@@ -422,11 +419,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
 
     @Override
     public void acknowledgeEvents(int count) {
-        if (count < 0 || count > unacknowledged.get()) {
-            throw new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
-                    + unacknowledged.get() + " are not acknowledged");
-        }
-        unacknowledged.addAndGet(-count);
+        CompletionEvents.acknowledge(announcements, count);
     }
 
     // ---------------------------------------------------------------- what can be changed
@@ -486,18 +479,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             }
             requireNoBatch();
             dependents.requireNone(operation);
-            int taken = unacknowledged.get()
-                    - (announcements == null ? 0 : announcements.untaken());
-            if (taken > 0) {
-                throw new RdmaException(Errno.EBUSY, operation,
-                        taken + " event(s) are not acknowledged; acknowledge them first");
-            }
-            events.requireAcknowledged(operation);
+            events.end(operation);
             isClosed = true;
             context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
                     "the device could not free it; the context cannot be closed any more");
             context.events().completionQueues().remove(pointer);
-            events.discard();
             release();
             context.dependents().remove();
             if (parent != null) {

@@ -452,7 +452,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             sendQueue.requireNoBatch();
             groups.requireNone(operation);
             flows.requireNone(operation);
-            events.requireAcknowledged(operation);
+            events.end(operation);
             lockCompletions();
             try {
                 control.destroy(operation);
@@ -466,7 +466,6 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             }
             sendQueue.forget();
             context.ledgers().remove(receiveTag);
-            events.discard();
             arena.close();
             domain.dependents().remove();
             sendCompletions.dependents().remove();

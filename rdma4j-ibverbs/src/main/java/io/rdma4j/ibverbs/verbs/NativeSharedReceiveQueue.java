@@ -225,12 +225,11 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
                 return;
             }
             dependents.requireNone(operation);
-            events.requireAcknowledged(operation);
+            events.end(operation);
             isClosed = true;
             destroy(operation);
             context.events().sharedReceiveQueues().remove(pointer);
             context.ledgers().remove(tag);
-            events.discard();
             arena.close();
             domain.dependents().remove();
             if (connections != null) {

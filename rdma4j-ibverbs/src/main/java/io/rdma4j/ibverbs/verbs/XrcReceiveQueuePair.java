@@ -131,6 +131,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             isKnown = true;
         } finally {
             if (!isKnown) {
+                events.abandon();
                 free(OPEN);
             }
         }
@@ -320,7 +321,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             if (control.isClosed()) {
                 return;
             }
-            events.requireAcknowledged(operation);
+            events.end(operation);
             free(operation);
         } finally {
             context.unlock();
@@ -331,7 +332,6 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     private void free(String operation) throws RdmaException {
         control.destroy(operation);
         context.events().queuePairs().remove(control.pointer());
-        events.discard();
         domain.dependents().remove();
     }
 }

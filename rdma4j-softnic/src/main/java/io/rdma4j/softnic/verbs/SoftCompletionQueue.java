@@ -5,6 +5,7 @@ import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CompletionEvents;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -20,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** A completion queue. */
 public final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRing.Listener {
@@ -31,8 +31,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final @Nullable Object userContext;
     private final Set<CompletionField> fields;
     private final List<EngineQueuePair> queuePairs = new ArrayList<>();
-    private final AtomicInteger unacknowledged = new AtomicInteger();
-    private final AsyncEventSource events;
+    private final AsyncEvents events;
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
@@ -46,7 +45,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         userContext = wanted.userContext();
         fields = wanted.fields();
         driver = context.nic().driver();
-        events = AsyncEventSource.of(context.asyncEvents(), this);
+        events = new AsyncEvents(context.asyncEventChannel(), this);
         boolean isTimed = fields.contains(CompletionField.COMPLETION_TIMESTAMP)
                 || fields.contains(CompletionField.COMPLETION_WALLCLOCK);
         ring = Limits.allocate("create completion queue",
@@ -55,7 +54,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         waiters = new CompletionWaiters(ring::armForWaiters);
         announcements = channel == null
                 ? null
-                : CompletionEvents.attach(channel, this, driver.progress());
+                : CompletionEvents.attach(channel, this, events.ofObject(), driver.progress());
         waiters.addDriver(driver.progress());
     }
 
@@ -190,7 +189,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public void onNotify() {
         CompletionEvents announcesIn = announcements;
         if (announcesIn != null) {
-            unacknowledged.incrementAndGet();
             announcesIn.publish();
         }
     }
@@ -207,11 +205,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public void acknowledgeEvents(int count) {
-        if (count < 0 || count > unacknowledged.get()) {
-            throw new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
-                    + unacknowledged.get() + " are not acknowledged");
-        }
-        unacknowledged.addAndGet(-count);
+        CompletionEvents.acknowledge(announcements, count);
     }
 
     @Override
@@ -265,7 +259,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         if (!isOverrunReported) {
             isOverrunReported = true;
             FlightEvents.asyncEvent(context.device().name(), AsyncEventType.CQ_ERROR, 0, 0);
-            events.publish(AsyncEventType.CQ_ERROR);
+            events.publish(AsyncEventType.CQ_ERROR, 0);
         }
         for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {
             driver.run(nowNs -> {
@@ -285,15 +279,8 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 throw new RdmaException(Errno.EBUSY, "close completion queue",
                         queuePairs.size() + " queue pair(s) still report to it; close them first");
             }
-            int taken = unacknowledged.get()
-                    - (announcements == null ? 0 : announcements.untaken());
-            if (taken > 0) {
-                throw new RdmaException(Errno.EBUSY, "close completion queue",
-                        taken + " event(s) are not acknowledged; acknowledge them first");
-            }
-            events.requireAcknowledged("close completion queue");
+            events.end("close completion queue");
             isClosed = true;
-            events.discard();
             driver.engine().forget(ring);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
             context.nic().totals().remove(ObjectKind.COMPLETION_QUEUE);

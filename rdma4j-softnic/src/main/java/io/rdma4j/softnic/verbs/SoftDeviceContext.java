@@ -5,6 +5,7 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
+import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -64,7 +65,7 @@ public final class SoftDeviceContext implements CmContext {
     private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
     private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
             .of(asyncEventChannel);
-    private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
+    private final AsyncEvents portEvents = new AsyncEvents(asyncEventChannel, null);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
 
@@ -82,13 +83,9 @@ public final class SoftDeviceContext implements CmContext {
         return children;
     }
 
-    EventQueue<AsyncEvent, RdmaException> asyncEvents() {
-        return asyncEvents;
-    }
-
     /** Something happened to the port or the whole device. */
     public void onPortEvent(AsyncEventType type) {
-        portEvents.publish(type);
+        portEvents.publish(type, PORT);
     }
 
     /** @throws IllegalStateException if it is closed */

@@ -9,6 +9,7 @@ import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
+import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -52,7 +53,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private final SendRing sendRing;
     private final ReceiveRing receiveRing;
     private final GroupMemberships groups;
-    private final AsyncEventSource events;
+    private final AsyncEvents events;
     private final @Nullable QueueMemory inlineMemory;
     private final @Nullable SoftSendBatch batch;
     private final int datagramLength;
@@ -80,7 +81,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         Set<SendOpcode> operations = spec.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
         datagramLength = domain.nic().port().activeMtu().bytes();
-        events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
+        events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
         SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
         engineSide = domain.nic().transport().newQueuePair(spec.type(), number,
@@ -287,7 +288,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
         FlightEvents.asyncEvent(domain.nic().device().name(), type, number(), 0);
-        events.publish(type);
+        events.publish(type, 0);
     }
 
     void checkOpen() {
@@ -407,9 +408,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 return this;
             }
             groups.requireNone("close queue pair");
-            events.requireAcknowledged("close queue pair");
+            events.end("close queue pair");
             isClosed = true;
-            events.discard();
             driver.engine().detach(engineSide);
             domain.nic().queuePairs().remove(this);
             tellWaiters();

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.SharedReceiveRing;
+import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PostException;
@@ -26,7 +27,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final int maxElements;
     private final SharedReceiveRing ring;
     private final List<EngineQueuePair> queuePairs = new CopyOnWriteArrayList<>();
-    private final AsyncEventSource events;
+    private final AsyncEvents events;
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
@@ -36,7 +37,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         this.userContext = userContext;
         driver = domain.nic().driver();
         maxElements = attributes.maxElements();
-        events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
+        events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
         ring = new SharedReceiveRing(attributes.maxRequests(), maxElements,
                 this::onLimit);
     }
@@ -44,7 +45,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private void onLimit() {
         FlightEvents.asyncEvent(domain.nic().device().name(), AsyncEventType.SRQ_LIMIT_REACHED, 0,
                 0);
-        events.publish(AsyncEventType.SRQ_LIMIT_REACHED);
+        events.publish(AsyncEventType.SRQ_LIMIT_REACHED, 0);
     }
 
     @Override
@@ -177,9 +178,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 throw new RdmaException(Errno.EBUSY, "close shared receive queue",
                         queuePairs.size() + " queue pair(s) still draw from it; close them first");
             }
-            events.requireAcknowledged("close shared receive queue");
+            events.end("close shared receive queue");
             isClosed = true;
-            events.discard();
             domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;

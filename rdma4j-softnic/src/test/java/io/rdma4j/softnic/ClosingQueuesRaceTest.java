@@ -1,0 +1,180 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.softnic.verbs.SoftCompletionQueue;
+import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One thread closes a queue while another takes an event of it. Either the thread gets no event, or the queue stays open until the
+ * event is acknowledged.
+ */
+@Timeout(120)
+class ClosingQueuesRaceTest {
+    private static final int ROUNDS = 3_000;
+
+    private final ExecutorService taker = Executors.newSingleThreadExecutor();
+    private final DeviceContext context;
+    private final ProtectionDomain domain;
+
+    ClosingQueuesRaceTest() throws Exception {
+        context = new Pair(new Pair.Settings()).a.node.context;
+        domain = context.allocateProtectionDomain();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        taker.shutdown();
+        domain.close();
+        assertThat(context.pollAsyncEvent(Duration.ZERO)).isNull();
+    }
+
+    /** Takes an event. {@return what acknowledges it, null if there is none} */
+    private interface Taking {
+        @Nullable
+        Runnable take() throws RdmaException;
+    }
+
+    private interface Closing {
+        void close() throws RdmaException;
+    }
+
+    private @Nullable Runnable takeAsyncEvent() throws RdmaException {
+        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        return event == null ? null : event::acknowledge;
+    }
+
+    private void race(Taking taking, Closing closing, int round) throws Exception {
+        CyclicBarrier begin = new CyclicBarrier(2);
+        CountDownLatch done = new CountDownLatch(1);
+        Future<Boolean> taken = taker.submit(() -> {
+            begin.await();
+            spin(round % 50);
+            Runnable acknowledgement = taking.take();
+            assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+            if (acknowledgement != null) {
+                acknowledgement.run();
+            }
+            return acknowledgement != null;
+        });
+        boolean isClosed = false;
+        begin.await();
+        spin(round / 50 % 50);
+        try {
+            closing.close();
+            isClosed = true;
+        } catch (RdmaException e) {
+            assertThat(e.errno()).isEqualTo(Errno.EBUSY);
+            assertThat(e).hasMessageContaining("1 event(s) are not acknowledged");
+        } finally {
+            done.countDown();
+        }
+        assertThat(taken.get(20, TimeUnit.SECONDS)).as("taken in round %d", round)
+                .isNotEqualTo(isClosed);
+        closing.close();
+    }
+
+    private static void spin(int turns) {
+        for (int i = 0; i < 20 * turns; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void noThreadHoldsACompletionEventOfAClosedQueue() throws Exception {
+        try (CompletionChannel channel = CompletionChannel.create()) {
+            for (int round = 0; round < ROUNDS; round++) {
+                CompletionQueue queue = context.createCompletionQueue(1, channel);
+                ((SoftCompletionQueue) queue).onNotify();
+                race(() -> {
+                    CompletionQueue found = channel.pollEvent(Duration.ZERO);
+                    return found == null ? null : () -> found.acknowledgeEvents(1);
+                }, queue::close, round);
+            }
+        }
+    }
+
+    @Test
+    void noThreadHoldsAnAsynchronousEventOfAClosedCompletionQueue() throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            CompletionQueue queue = context.createCompletionQueue(1);
+            ((SoftCompletionQueue) queue).onOverrun();
+            race(this::takeAsyncEvent, queue::close, round);
+        }
+    }
+
+    @Test
+    void noThreadHoldsAnEventOfAClosedQueuePair() throws Exception {
+        CompletionQueue completions = context.createCompletionQueue(1);
+        for (int round = 0; round < ROUNDS; round++) {
+            SoftQueuePair queuePair = (SoftQueuePair) domain
+                    .createQueuePair(new QueuePairInitAttributes().completionQueue(completions)
+                            .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)));
+            queuePair.onAsyncEvent(AsyncEventType.QP_FATAL);
+            race(this::takeAsyncEvent, queuePair::close, round);
+        }
+        completions.close();
+    }
+
+    @Test
+    void noThreadHoldsAnEventOfAClosedSharedReceiveQueue() throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            SharedReceiveQueue queue = domain.createSharedReceiveQueue(
+                    new SharedReceiveQueueAttributes(1, 1, 0), null);
+            queue.arm(1);
+            race(this::takeAsyncEvent, queue::close, round);
+        }
+    }
+
+    /** A queue that is refused the end because of one kind of event keeps those of the other kind. */
+    @Test
+    void queueThatCannotBeClosedKeepsTheEventsThatWait() throws Exception {
+        try (CompletionChannel channel = CompletionChannel.create()) {
+            SoftCompletionQueue queue = (SoftCompletionQueue) context.createCompletionQueue(1,
+                    channel);
+            queue.onNotify();
+            queue.onOverrun();
+            Runnable overrun = takeAsyncEvent();
+            assertThat(overrun).isNotNull();
+            assertThat(catchErrno(queue::close)).isEqualTo(Errno.EBUSY);
+            assertThat(channel.pollEvent(Duration.ZERO)).isSameAs(queue);
+            overrun.run();
+            assertThat(catchErrno(queue::close)).isEqualTo(Errno.EBUSY);
+            queue.acknowledgeEvents(1);
+            queue.close();
+        }
+    }
+
+    private static @Nullable Errno catchErrno(Closing closing) {
+        try {
+            closing.close();
+            return null;
+        } catch (RdmaException e) {
+            return e.errno();
+        }
+    }
+}
