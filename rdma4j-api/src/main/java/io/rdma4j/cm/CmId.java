@@ -157,6 +157,40 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
+    // ---------------------------------------------------------------- steps
+
+    /** What a step does. */
+    private interface Step {
+        void take() throws RdmaException;
+    }
+
+    /** What a step makes. */
+    private interface Making<T> {
+        T make() throws RdmaException;
+    }
+
+    private void step(Step step) throws RdmaException {
+        made(() -> {
+            step.take();
+            return this;
+        });
+    }
+
+    /**
+     * Takes a step. {@link #close} may overtake it: then the parts of the id give back what they have taken since, and the step
+     * fails because the id is closed, whatever it stumbled over first.
+     */
+    private <T> T made(Making<T> making) throws RdmaException {
+        try {
+            return making.make();
+        } catch (RdmaException | RuntimeException e) {
+            if (states.is(IdState.CLOSED)) {
+                throw IdStateMachine.closed(e);
+            }
+            throw e;
+        }
+    }
+
     // ---------------------------------------------------------------- properties
 
     /**
@@ -390,7 +424,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         address, EINVAL unless the id is new; over iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
-        route.bind(address);
+        step(() -> route.bind(address));
     }
 
     /**
@@ -419,7 +453,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
             Duration timeout) throws RdmaException {
-        route.resolveAddress(source, destination, timeout);
+        step(() -> route.resolveAddress(source, destination, timeout));
     }
 
     /**
@@ -432,7 +466,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINTR when interrupted. An asynchronous id reports ENETUNREACH as ROUTE_ERROR
      */
     public void resolveRoute(Duration timeout) throws RdmaException {
-        route.resolveRoute(timeout);
+        step(() -> route.resolveRoute(timeout));
     }
 
     /**
@@ -447,7 +481,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {
         states.requireOpen();
-        resolver.start(node, service, hints);
+        step(() -> resolver.start(node, service, hints));
     }
 
     /**
@@ -479,7 +513,7 @@ public final class CmId implements CmOperations, AutoCloseable {
             QueuePairInitAttributes attributes) throws RdmaException {
         addresses.device();
         own.checkCreate(attributes);
-        return own.create(domain, attributes, exchange.bringUpOfNew());
+        return made(() -> own.create(domain, attributes, exchange.bringUpOfNew()));
     }
 
     /**
@@ -504,7 +538,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueAttributes attributes) throws RdmaException {
-        return own.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this);
+        return made(
+                () -> own.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this));
     }
 
     /**
@@ -517,7 +552,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,
             @Nullable Object context) throws RdmaException {
-        return own.createShared(domain, kind, attributes, context);
+        return made(() -> own.createShared(domain, kind, attributes, context));
     }
 
     /**
@@ -563,7 +598,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         if (states.is(IdState.IDLE)) {
             bindAddress(new InetSocketAddress(0));
         }
-        this.backlog.listen(backlog);
+        step(() -> this.backlog.listen(backlog));
     }
 
     /** {@return a new id for a request that has reached this one; it has the same channel, or is synchronous as well} */
@@ -650,7 +685,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
-        exchange.connect(parameters);
+        step(() -> exchange.connect(parameters));
     }
 
     /**
@@ -662,7 +697,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         for a Q_Key that the kernel cannot send; otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
-        exchange.accept(parameters);
+        step(() -> exchange.accept(parameters));
     }
 
     /**
@@ -671,7 +706,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException as {@link #accept(ConnectionParameters)}
      */
     public void accept() throws RdmaException {
-        exchange.accept(null);
+        step(() -> exchange.accept(null));
     }
 
     /**
@@ -682,7 +717,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         REJECTED; ECONNRESET if the peer withdraws at this moment
      */
     public void reject(byte[] privateData) throws RdmaException {
-        exchange.reject(Refusal.Cause.APPLICATION, privateData);
+        step(() -> exchange.reject(Refusal.Cause.APPLICATION, privateData));
     }
 
     /**
@@ -692,7 +727,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException as {@link #reject}
      */
     public void rejectOptions(byte[] privateData) throws RdmaException {
-        exchange.reject(Refusal.Cause.OPTIONS, privateData);
+        step(() -> exchange.reject(Refusal.Cause.OPTIONS, privateData));
     }
 
     /**
@@ -703,7 +738,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         id with a queue pair of its own
      */
     public void establish() throws RdmaException {
-        exchange.establish();
+        step(() -> exchange.establish());
     }
 
     /**
@@ -720,7 +755,7 @@ public final class CmId implements CmOperations, AutoCloseable {
                     "the connection manager wants to hear of COMMUNICATION_ESTABLISHED alone, not of "
                             + type);
         }
-        exchange.communicationEstablished();
+        step(() -> exchange.communicationEstablished());
     }
 
     /**
@@ -731,7 +766,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         another thread takes a step of this synchronous id; EINTR when a synchronous id is interrupted
      */
     public void disconnect() throws RdmaException {
-        exchange.disconnect();
+        step(() -> exchange.disconnect());
     }
 
     // ---------------------------------------------------------------- multicast
@@ -753,7 +788,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         interrupted. An asynchronous id reports those as MULTICAST_ERROR
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
-        groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);
+        step(() -> groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context));
     }
 
     /**
@@ -763,7 +798,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void joinMulticast(InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {
-        groups.join(exchange, group, membership, context);
+        step(() -> groups.join(exchange, group, membership, context));
     }
 
     /**
@@ -772,7 +807,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EADDRNOTAVAIL if the id has not joined it
      */
     public void leaveMulticast(InetAddress group) throws RdmaException {
-        groups.leave(group);
+        step(() -> groups.leave(group));
     }
 
     // ---------------------------------------------------------------- events
@@ -788,7 +823,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
         states.requireOpen();
-        backlog.migrate(channel);
+        step(() -> backlog.migrate(channel));
         if (channel == null && states.is(IdState.ENDED)) {
             // As if it had been synchronous when the connection ended: the event of that reaches no thread any more.
             own.failQuietly();
@@ -820,7 +855,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Frees the id with its queue pair: a listener stops, an unanswered request is rejected, a connection
      * is ended, groups are left. Idempotent; repeat a call that failed, it continues where the
-     * last one stopped. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait until all events are
+     * last one stopped. A step that another thread is taking fails with {@link IllegalStateException}; what it holds at that
+     * moment, such as a device that it is opening, is given back when it returns. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait until all events are
      * acknowledged; this does not wait.
      *
      * @throws RdmaException EBUSY while this id has unacknowledged events; then the id is unchanged. EBUSY also while its
@@ -859,9 +895,10 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
         exchange.close();
         groups.close();
+        own.end();
         closeQueuePair();
         own.closeShared();
-        addresses.release();
+        addresses.close();
         events.close();
     }
 }

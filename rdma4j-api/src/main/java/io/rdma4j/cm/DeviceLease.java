@@ -24,7 +24,7 @@ final class DeviceLease {
         /** As {@link CmContext.Watcher#onAddressChanged}. */
         void onAddressChanged(InetAddress address);
 
-        /** As {@link CmContext.Watcher#onDeviceGone}. */
+        /** As {@link CmContext.Watcher#onDeviceGone}; may be called more than once. */
         void onDeviceGone();
     }
 
@@ -46,10 +46,12 @@ final class DeviceLease {
         return listener;
     }
 
-    /** Registers a listener for what happens to the device. */
-    DeviceLease tell(Listener newListener) {
+    /** Registers a listener for what happens to the device; tells it at once if the device is gone already. */
+    void tell(Listener newListener) {
         listener = newListener;
-        return this;
+        if (isGone()) {
+            newListener.onDeviceGone();
+        }
     }
 
     /**
@@ -60,9 +62,19 @@ final class DeviceLease {
         return shared.share();
     }
 
-    /** {@return the default protection domain of the ids of this device} */
+    /** {@return as {@link #share}, null if this share was given back} It waits while the device is opened or closed. */
+    @Nullable
+    DeviceLease shareUnlessReleased() {
+        return shared.shareWith(this);
+    }
+
+    /**
+     * {@return the default protection domain of the ids of this device}
+     *
+     * @throws IllegalStateException if this share was given back: its id is closed
+     */
     ProtectionDomain defaultDomain() throws RdmaException {
-        return shared.defaultDomain();
+        return shared.defaultDomain(this);
     }
 
     /** Gives the share back; the last closes the device, unless the application still uses it. Idempotent. */

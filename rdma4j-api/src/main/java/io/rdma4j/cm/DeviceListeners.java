@@ -28,6 +28,8 @@ final class DeviceListeners {
     /** Changes under the lock of this; a device is opened and closed without it. */
     private final List<DeviceLease> leases = new CopyOnWriteArrayList<>();
     private boolean isListening;
+    /** Guarded by this. */
+    private boolean isClosed;
 
     DeviceListeners(IdAddresses addresses, IdEvents events, IdOptions options) {
         this.addresses = addresses;
@@ -47,10 +49,11 @@ final class DeviceListeners {
      * Starts to listen; after a failure {@link #stop} reverts what was done.
      *
      * @param spec what is offered, on each device
+     * @throws IllegalStateException if the id was closed meanwhile
      */
     void start(ListenRequest spec, Starter starter) throws RdmaException {
-        DeviceLease single = addresses.lease();
-        begin(single == null ? options.devices().leases("listen") : List.of(single.share()));
+        DeviceLease single = addresses.shareDevice();
+        begin(single == null ? options.devices().leases("listen") : List.of(single));
         Set<PortAuthority> served = new HashSet<>();
         RdmaException refusal = null;
         for (DeviceLease lease : leases) {
@@ -77,9 +80,16 @@ final class DeviceListeners {
                 + leases.size() + (leases.size() == 1 ? " device" : " devices"));
     }
 
-    private synchronized void begin(List<DeviceLease> opened) {
-        isListening = true;
-        opened.forEach(this::add);
+    private void begin(List<DeviceLease> opened) {
+        synchronized (this) {
+            isListening = !isClosed;
+            if (isListening) {
+                opened.forEach(this::add);
+                return;
+            }
+        }
+        opened.forEach(DeviceLease::release);
+        throw IdStateMachine.closed();
     }
 
     private void add(DeviceLease lease) {
@@ -100,7 +110,7 @@ final class DeviceListeners {
             return e;
         }
         try {
-            listeners.add(starter.listen(lease, withReservation(spec, lease)));
+            keep(starter.listen(lease, withReservation(spec, lease)));
             return null;
         } catch (RdmaException e) {
             if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EOPNOTSUPP) {
@@ -108,6 +118,17 @@ final class DeviceListeners {
             }
             throw e;
         }
+    }
+
+    private void keep(CmListener begun) {
+        synchronized (this) {
+            if (isListening) {
+                listeners.add(begun);
+                return;
+            }
+        }
+        begun.close();
+        throw IdStateMachine.closed();
     }
 
     private ListenRequest withReservation(ListenRequest spec, DeviceLease lease)
@@ -149,14 +170,18 @@ final class DeviceListeners {
         return null;
     }
 
-    /** {@return the lease of the device that a request came by} For the thread that drives the device. */
+    /**
+     * {@return the lease of the device that a request came by, null if the id does not listen there any more} For the thread
+     * that drives the device.
+     */
+    @Nullable
     DeviceLease leaseOf(CmContext via) {
         for (DeviceLease lease : leases) {
             if (lease.context().equals(via)) {
                 return lease;
             }
         }
-        throw new IllegalStateException("a request came by a device that nobody listens on");
+        return null;
     }
 
     /**
@@ -178,14 +203,25 @@ final class DeviceListeners {
         return List.copyOf(reached);
     }
 
+    /** The id is closed: stops, and does not start again. Idempotent. */
+    void close() {
+        synchronized (this) {
+            isClosed = true;
+        }
+        stop();
+    }
+
     /** Stops on all devices and gives them back; the devices are called without a lock held. */
     void stop() {
-        List<CmListener> stopped = List.copyOf(listeners);
-        listeners.removeAll(stopped);
+        List<CmListener> stopped;
+        synchronized (this) {
+            isListening = false;
+            stopped = List.copyOf(listeners);
+            listeners.removeAll(stopped);
+        }
         stopped.forEach(CmListener::close);
         List<DeviceLease> released;
         synchronized (this) {
-            isListening = false;
             released = List.copyOf(leases);
             leases.removeAll(released);
         }

@@ -29,6 +29,7 @@ final class GroupMember implements CmMembership.Handler {
     /** What the queue pair is attached to, null if it is not. */
     private @Nullable Attachment attachment;
     private boolean isOver;
+    private boolean isAnswered;
 
     /** Where a queue pair receives. */
     private record Attachment(QueuePair receiver, Gid group) {}
@@ -48,17 +49,24 @@ final class GroupMember implements CmMembership.Handler {
         this.onNone = onNone;
     }
 
-    /** Asks the device, without holding a lock: the device may answer at once, in another thread. */
-    void join(CmDatagrams services) throws RdmaException {
+    /**
+     * Asks the device, without holding a lock: the device may answer at once, in another thread.
+     *
+     * @return false if the group was left before the device answered
+     */
+    boolean join(CmDatagrams services) throws RdmaException {
         CmMembership asked = services.join(request, this);
+        boolean isHeard;
         synchronized (this) {
             if (!isOver) {
                 ofDevice = asked;
-                return;
+                return true;
             }
+            isHeard = isAnswered;
         }
         // It was left, or nothing came of it, meanwhile.
         asked.close();
+        return isHeard;
     }
 
     @Override
@@ -86,6 +94,7 @@ final class GroupMember implements CmMembership.Handler {
         if (isOver) {
             return false;
         }
+        isAnswered = true;
         QueuePair receiver = request.isSendOnly() ? null : queuePair.queuePair();
         if (receiver != null) {
             receiver.attachMulticast(group);
@@ -101,6 +110,7 @@ final class GroupMember implements CmMembership.Handler {
             if (isOver) {
                 return;
             }
+            isAnswered = true;
             left = end();
         }
         close(left);

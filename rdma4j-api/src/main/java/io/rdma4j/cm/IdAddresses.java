@@ -24,6 +24,8 @@ final class IdAddresses implements DeviceLease.Listener {
     private volatile @Nullable InetSocketAddress peer;
     private volatile @Nullable DeviceLease lease;
     private volatile @Nullable ProgressDriver driver;
+    /** Guarded by this. */
+    private boolean isClosed;
 
     /** @param onDeviceGone called when the device was removed, besides the event; must not block */
     IdAddresses(PortSpace space, IdStateMachine states, IdOptions options, IdEvents events,
@@ -43,23 +45,17 @@ final class IdAddresses implements DeviceLease.Listener {
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
                 ? null
                 : devices.forLocal(address.getAddress());
+        PortTable.Held held = null;
         boolean isBound = false;
         try {
-            PortTable.Held held = PortTable.take(space, address, options, taken == null
+            held = PortTable.take(space, address, options, taken == null
                     ? devices.portAuthorities()
                     : Set.of(taken.device().portAuthority()));
-            heldPort = held;
-            local = held.address();
-            if (taken != null) {
-                hold(taken);
-            }
+            hold(held.address(), held, taken);
             isBound = true;
         } finally {
             if (!isBound) {
-                unbind();
-                if (taken != null) {
-                    taken.release();
-                }
+                giveBack(held, taken);
             }
         }
     }
@@ -84,7 +80,6 @@ final class IdAddresses implements DeviceLease.Listener {
         DeviceSelection.Route route = options.devices().towards(destination.getAddress());
         boolean isResolved = false;
         PortTable.Held taken = null;
-        InetSocketAddress before = local;
         try {
             InetSocketAddress source = new InetSocketAddress(route.source(),
                     bound == null ? 0 : bound.getPort());
@@ -96,19 +91,21 @@ final class IdAddresses implements DeviceLease.Listener {
             } else {
                 held.reservation(route.lease().device().portAuthority());
             }
-            local = source;
-            hold(route.lease());
+            hold(source, taken, route.lease());
             isResolved = true;
         } finally {
             if (!isResolved) {
-                local = before;
-                route.lease().release();
-                if (taken != null) {
-                    PortTable.release(taken);
-                }
-            } else if (taken != null) {
-                heldPort = taken;
+                giveBack(taken, route.lease());
             }
+        }
+    }
+
+    private static void giveBack(PortTable.@Nullable Held port, @Nullable DeviceLease device) {
+        if (port != null) {
+            PortTable.release(port);
+        }
+        if (device != null) {
+            device.release();
         }
     }
 
@@ -124,16 +121,35 @@ final class IdAddresses implements DeviceLease.Listener {
 
     /** The id is for a request: it uses the listener's port without reserving it. */
     void adopt(InetSocketAddress to, InetSocketAddress from, DeviceLease via) {
-        local = to;
         peer = from;
-        hold(via.share());
+        hold(to, null, via.share());
     }
 
-    private void hold(DeviceLease taken) {
-        ProgressDriver offered = taken.context().progressDriver();
-        events.addDriver(offered);
-        driver = offered;
-        lease = taken.tell(this);
+    /**
+     * Keeps what a step has taken.
+     *
+     * @throws IllegalStateException if the id was closed meanwhile; then the caller has to give it back
+     */
+    private void hold(InetSocketAddress address, PortTable.@Nullable Held port,
+            @Nullable DeviceLease taken) {
+        ProgressDriver offered = taken == null ? null : taken.context().progressDriver();
+        synchronized (this) {
+            if (isClosed) {
+                throw IdStateMachine.closed();
+            }
+            local = address;
+            if (port != null) {
+                heldPort = port;
+            }
+            if (taken != null && offered != null) {
+                events.addDriver(offered);
+                driver = offered;
+                lease = taken;
+            }
+        }
+        if (taken != null) {
+            taken.tell(this);
+        }
     }
 
     // ---------------------------------------------------------------- what they are
@@ -169,6 +185,25 @@ final class IdAddresses implements DeviceLease.Listener {
     @Nullable
     DeviceLease lease() {
         return lease;
+    }
+
+    /**
+     * {@return another share of the device, null for the wildcard address} For a thread of the application: it may wait for
+     * another one that opens or closes the device.
+     *
+     * @throws IllegalStateException if the id was closed meanwhile
+     */
+    @Nullable
+    DeviceLease shareDevice() {
+        DeviceLease device = lease;
+        if (device == null) {
+            return null;
+        }
+        DeviceLease shared = device.shareUnlessReleased();
+        if (shared == null) {
+            throw IdStateMachine.closed();
+        }
+        return shared;
     }
 
     DeviceLease device() {
@@ -227,29 +262,30 @@ final class IdAddresses implements DeviceLease.Listener {
 
     /** Undoes {@link #bind}. */
     void unbind() {
-        release();
+        release(false);
         local = null;
         lease = null;
     }
 
-    /** Gives port and device back. Idempotent. No monitor is held meanwhile: that may take long. */
-    void release() {
+    /** The id is closed: gives port and device back, and takes no others. Idempotent. */
+    void close() {
+        release(true);
+    }
+
+    /** No monitor is held while port and device are given back: that may take long. */
+    private void release(boolean isLast) {
         PortTable.Held port;
         DeviceLease device;
         ProgressDriver offered;
         synchronized (this) {
+            isClosed |= isLast;
             port = heldPort;
             heldPort = null;
             device = lease;
             offered = driver;
             driver = null;
         }
-        if (port != null) {
-            PortTable.release(port);
-        }
-        if (device != null) {
-            device.release();
-        }
+        giveBack(port, device);
         if (offered != null) {
             events.removeDriver(offered);
         }

@@ -58,6 +58,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         if (states.is(IdState.CLOSED)) {
             // Meanwhile, when there was no connection yet to close.
             close();
+            requireAnswered();
         }
         if (bringsQueuePair) {
             step.complete(connectTo(), CmEventType.ESTABLISHED);
@@ -235,6 +236,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         if (!states.is(IdState.CONNECTING)) {
             return;
         }
+        answered();
         connection = open;
         if (!bringsQueuePair) {
             events.publish(CmEventType.CONNECT_RESPONSE, EventDetails.of(parameters));
@@ -267,6 +269,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
 
     @Override
     public void onEstablished(@Nullable ConnectionParameters parameters) {
+        answered();
         if (!states.replace(IdState.ACCEPTING, IdState.CONNECTED)) {
             // Of a transport in which the peer's acceptance establishes at once.
             states.replace(IdState.CONNECTING, IdState.CONNECTED);
@@ -285,6 +288,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     }
 
     private void fail(CmEventType type, EventDetails details) {
+        answered();
         states.end();
         queuePair.failQuietly();
         events.publish(type, details);

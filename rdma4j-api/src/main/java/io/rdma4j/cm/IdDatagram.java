@@ -51,6 +51,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
         if (states.is(IdState.CLOSED)) {
             // Meanwhile, when there was no look-up yet to close.
             close();
+            requireAnswered();
         }
         step.complete(connectTo(), CmEventType.ESTABLISHED);
     }
@@ -169,6 +170,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
 
     @Override
     public void onService(DatagramParameters service) {
+        answered();
         if (states.replace(IdState.CONNECTING, IdState.CONNECTED)) {
             events.publish(CmEventType.ESTABLISHED, EventDetails.of(service));
         }
@@ -177,12 +179,14 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     /** As in Linux, a datagram service that refuses counts as not reachable. */
     @Override
     public void onRefused(Refusal refusal) {
+        answered();
         states.end();
         events.publish(CmEventType.UNREACHABLE, EventDetails.refusal(refusal));
     }
 
     @Override
     public void onUnreachable(Errno reason) {
+        answered();
         states.end();
         events.publish(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()));
     }

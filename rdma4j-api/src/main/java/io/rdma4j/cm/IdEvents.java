@@ -192,7 +192,7 @@ final class IdEvents {
         boolean wasOwn;
         synchronized (this) {
             if (isClosed) {
-                throw new IllegalStateException(IdState.CLOSED.hint());
+                throw IdStateMachine.closed();
             }
             left = channel;
             wasOwn = isSynchronous;

@@ -27,6 +27,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
     final Kind kind;
     private volatile @Nullable ConnectionParameters requested;
     private volatile ConnectionParameters own = new ConnectionParameters();
+    private volatile boolean isAnswered;
 
     /** What is connected. */
     record Kind(PortSpace space, QueuePairType type) {}
@@ -73,6 +74,24 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
 
     final void adopt(ConnectionParameters parameters) {
         requested = parameters;
+    }
+
+    /** The outcome of connecting is known. */
+    final void answered() {
+        if (!states.is(IdState.CLOSED)) {
+            isAnswered = true;
+        }
+    }
+
+    /**
+     * Connecting has found the id closed.
+     *
+     * @throws IllegalStateException unless the outcome was reported before: then whoever heard of it may have closed the id
+     */
+    final void requireAnswered() {
+        if (!isAnswered) {
+            throw IdStateMachine.closed();
+        }
     }
 
     final ConnectionParameters own() {

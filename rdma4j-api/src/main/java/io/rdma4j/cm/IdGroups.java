@@ -74,7 +74,9 @@ final class IdGroups {
                 this::forget);
         add(request.group(), member);
         try {
-            member.join(datagram.services(JOIN));
+            if (!member.join(datagram.services(JOIN))) {
+                requireOpen();
+            }
         } catch (RdmaException e) {
             forget(member);
             if (events.isSynchronous()) {
@@ -85,12 +87,16 @@ final class IdGroups {
     }
 
     private synchronized void add(InetAddress group, GroupMember member) throws RdmaException {
-        if (isClosed) {
-            throw new IllegalStateException(IdState.CLOSED.hint());
-        }
+        requireOpen();
         if (groups.putIfAbsent(group, member) != null) {
             throw new RdmaException(Errno.EADDRINUSE, JOIN,
                     "the id has joined " + group.getHostAddress() + " already");
+        }
+    }
+
+    private synchronized void requireOpen() {
+        if (isClosed) {
+            throw IdStateMachine.closed();
         }
     }
 

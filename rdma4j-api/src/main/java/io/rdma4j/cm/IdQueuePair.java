@@ -17,11 +17,16 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue pair and the shared receive queue of an id, if it has them. */
 final class IdQueuePair {
+    private static final String CREATE = "create queue pair";
+    private static final String CREATE_SHARED = "create shared receive queue";
+
     private final PortSpace space;
     private final QueuePairType type;
     private final IdAddresses addresses;
     private volatile @Nullable OwnQueuePair own;
     private volatile @Nullable SharedReceiveQueue shared;
+    /** Guarded by this. */
+    private boolean isClosed;
 
     IdQueuePair(PortSpace space, QueuePairType type, IdAddresses addresses) {
         this.space = space;
@@ -34,10 +39,10 @@ final class IdQueuePair {
     /** @throws RdmaException EINVAL if the id has a queue pair, or wants another type */
     void checkCreate(QueuePairInitAttributes attributes) throws RdmaException {
         if (own != null) {
-            throw new RdmaException(Errno.EINVAL, "create queue pair", "the id has one already");
+            throw hasOne(CREATE);
         }
         if (attributes.type() != type) {
-            throw new RdmaException(Errno.EINVAL, "create queue pair", "an id in port space "
+            throw new RdmaException(Errno.EINVAL, CREATE, "an id in port space "
                     + space + " takes a queue pair of type " + type + ", not "
                     + attributes.type());
         }
@@ -52,35 +57,69 @@ final class IdQueuePair {
             QueuePairBringUp bringUp) throws RdmaException {
         DeviceLease device = addresses.device();
         checkCreate(attributes);
-        ProtectionDomain ofId = domain(domain, device, "create queue pair");
+        ProtectionDomain ofId = domain(domain, device, CREATE);
         QueuePairInitAttributes wanted = attributes;
         SharedReceiveQueue receives = shared;
         if (receives != null && attributes.sharedReceiveQueue() == null) {
             wanted = new QueuePairInitAttributes(attributes).sharedReceiveQueue(receives);
         }
         OwnQueuePair created = OwnQueuePair.create(device.context(), ofId, wanted);
+        boolean isKept = false;
         try {
             bringUp.applyTo(created.queuePair);
-        } catch (RdmaException e) {
-            created.close();
-            throw e;
+            keep(created);
+            isKept = true;
+        } finally {
+            if (!isKept) {
+                created.close();
+            }
+        }
+        return created.queuePair;
+    }
+
+    private synchronized void keep(OwnQueuePair created) throws RdmaException {
+        if (isClosed) {
+            throw IdStateMachine.closed();
+        }
+        if (own != null) {
+            throw hasOne(CREATE);
         }
         own = created;
-        return created.queuePair;
+    }
+
+    private static RdmaException hasOne(String operation) {
+        return new RdmaException(Errno.EINVAL, operation, "the id has one already");
     }
 
     SharedReceiveQueue createShared(@Nullable ProtectionDomain domain, SharedReceiveQueueType kind,
             SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
             throws RdmaException {
-        String operation = "create shared receive queue";
         DeviceLease device = addresses.device();
         if (shared != null) {
-            throw new RdmaException(Errno.EINVAL, operation, "the id has one already");
+            throw hasOne(CREATE_SHARED);
         }
-        SharedReceiveQueue created = domain(domain, device, operation)
+        SharedReceiveQueue created = domain(domain, device, CREATE_SHARED)
                 .createSharedReceiveQueue(kind, attributes, userContext);
-        shared = created;
+        boolean isKept = false;
+        try {
+            keep(created);
+            isKept = true;
+        } finally {
+            if (!isKept) {
+                created.close();
+            }
+        }
         return created;
+    }
+
+    private synchronized void keep(SharedReceiveQueue created) throws RdmaException {
+        if (isClosed) {
+            throw IdStateMachine.closed();
+        }
+        if (shared != null) {
+            throw hasOne(CREATE_SHARED);
+        }
+        shared = created;
     }
 
     private static ProtectionDomain domain(@Nullable ProtectionDomain given, DeviceLease device,
@@ -149,6 +188,11 @@ final class IdQueuePair {
         } catch (RdmaException | IllegalStateException closing) {
             // The application closes the queue pair at this moment: nothing is left to fail.
         }
+    }
+
+    /** The id is being closed: it gets no other queues. Those it has are still to be closed. */
+    synchronized void end() {
+        isClosed = true;
     }
 
     void close() throws RdmaException {

@@ -41,6 +41,7 @@ final class IdRoute {
         states.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
         try {
             addresses.resolve(destination);
+            states.requireOpen();
             events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
             unresolve(source, from);
@@ -68,6 +69,7 @@ final class IdRoute {
         states.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
         try {
             addresses.checkRoute();
+            states.requireOpen();
             events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
             states.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);

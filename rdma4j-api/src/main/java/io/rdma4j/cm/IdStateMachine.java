@@ -56,8 +56,21 @@ final class IdStateMachine {
 
     void requireOpen() {
         if (is(IdState.CLOSED)) {
-            throw new IllegalStateException(IdState.CLOSED.hint());
+            throw closed();
         }
+    }
+
+    /** {@return the end of a step that {@link CmId#close} has overtaken, or that comes after it} */
+    static IllegalStateException closed() {
+        return new IllegalStateException(IdState.CLOSED.hint());
+    }
+
+    /** {@return as above, of a step that failed for a reason that no longer matters} */
+    static IllegalStateException closed(Exception reason) {
+        return reason instanceof IllegalStateException
+                && IdState.CLOSED.hint().equals(reason.getMessage())
+                        ? closed()
+                        : new IllegalStateException(IdState.CLOSED.hint(), reason);
     }
 
     /**

@@ -6,6 +6,7 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookupRequest;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -31,6 +32,8 @@ final class ListenBacklog {
     private final DeviceListeners listeners;
     /** Requests that no thread has taken, and their events; also the lock of its changes. */
     private final Map<CmId, IdEvents> waiting = new LinkedHashMap<>();
+    /** Guarded by {@link #waiting}. */
+    private boolean isClosed;
 
     /** A new id for a request, and its parts. */
     record Incoming(CmId id, IdStateMachine states, IdEvents events, IdAddresses addresses,
@@ -53,7 +56,7 @@ final class ListenBacklog {
         states.move(IdState.BOUND, IdState.LISTENING, "listen");
         try {
             listeners.start(spec(addresses.local("listen"), backlog), starter());
-        } catch (RdmaException e) {
+        } catch (RdmaException | RuntimeException e) {
             listeners.stop();
             states.replace(IdState.LISTENING, IdState.BOUND);
             throw e;
@@ -102,31 +105,63 @@ final class ListenBacklog {
     private CmConnection.Handler onRequest(CmContext via, CmConnection request,
             InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
         synchronized (waiting) {
-            Incoming incoming = newId.get();
-            IdConnection connection = (IdConnection) incoming.exchange;
-            connection.adopt(request, parameters);
-            admit(incoming, via, to, from, parameters);
-            return connection;
+            DeviceLease device = isClosed ? null : listeners.leaseOf(via);
+            if (device != null) {
+                Incoming incoming = newId.get();
+                IdConnection connection = (IdConnection) incoming.exchange;
+                connection.adopt(request, parameters);
+                admit(incoming, device, to, from, parameters);
+                return connection;
+            }
         }
+        // The listener was closed before the device was told to stop.
+        request.close();
+        return new Unheard();
     }
 
     private void onLookup(CmContext via, CmLookupRequest request, InetSocketAddress to,
             InetSocketAddress from, byte[] privateData) {
         ConnectionParameters parameters = new ConnectionParameters().privateData(privateData);
         synchronized (waiting) {
-            Incoming incoming = newId.get();
-            ((IdDatagram) incoming.exchange).adopt(request, parameters);
-            admit(incoming, via, to, from, parameters);
+            DeviceLease device = isClosed ? null : listeners.leaseOf(via);
+            if (device != null) {
+                Incoming incoming = newId.get();
+                ((IdDatagram) incoming.exchange).adopt(request, parameters);
+                admit(incoming, device, to, from, parameters);
+                return;
+            }
         }
+        request.close();
+    }
+
+    /** Of a request that was refused at once. */
+    private static final class Unheard implements CmConnection.Handler {
+        @Override
+        public void onReply(CmConnection connection, ConnectionParameters parameters) {}
+
+        @Override
+        public void onEstablished(@Nullable ConnectionParameters parameters) {}
+
+        @Override
+        public void onRefused(Refusal refusal) {}
+
+        @Override
+        public void onUnreachable(Errno reason) {}
+
+        @Override
+        public void onDisconnected() {}
+
+        @Override
+        public void onTimewaitExit() {}
     }
 
     /**
      * Publishes a request with the id that was created for it. Both happen under one lock, so a listener that migrates
      * meanwhile moves both the id and its event.
      */
-    private void admit(Incoming incoming, CmContext via, InetSocketAddress to,
+    private void admit(Incoming incoming, DeviceLease device, InetSocketAddress to,
             InetSocketAddress from, ConnectionParameters parameters) {
-        incoming.addresses.adopt(to, from, listeners.leaseOf(via));
+        incoming.addresses.adopt(to, from, device);
         incoming.states.begin(IdState.REQUESTED);
         waiting.put(incoming.id, incoming.events);
         events.publishRequest(incoming.events, parameters);
@@ -164,7 +199,11 @@ final class ListenBacklog {
 
     /** Stops listening. {@return the requests that no thread has taken, to be closed} */
     List<CmId> close() {
-        listeners.stop();
+        synchronized (waiting) {
+            // First, so that a request that comes by a device of which the lease is given back is refused.
+            isClosed = true;
+        }
+        listeners.close();
         synchronized (waiting) {
             List<CmId> untaken = List.copyOf(waiting.keySet());
             waiting.clear();

@@ -31,6 +31,7 @@ final class OwnQueuePair {
             QueuePairInitAttributes wanted) throws RdmaException {
         CompletionQueue ownSendQueue = null;
         CompletionQueue ownReceiveQueue = null;
+        boolean isMade = false;
         try {
             CompletionQueue sendQueue = wanted.sendCompletionQueue();
             if (sendQueue == null) {
@@ -45,11 +46,13 @@ final class OwnQueuePair {
             QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes(wanted)
                     .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
                     .capabilities(withInlineData(wanted.capabilities())));
+            isMade = true;
             return new OwnQueuePair(queuePair, ownSendQueue, ownReceiveQueue);
-        } catch (RdmaException e) {
-            close(ownSendQueue);
-            close(ownReceiveQueue);
-            throw e;
+        } finally {
+            if (!isMade) {
+                close(ownSendQueue);
+                close(ownReceiveQueue);
+            }
         }
     }
 
@@ -71,11 +74,15 @@ final class OwnQueuePair {
     private static CompletionQueue completionQueue(DeviceContext context, int requests)
             throws RdmaException {
         CompletionChannel channel = CompletionChannel.create();
+        boolean isMade = false;
         try {
-            return context.createCompletionQueue(Math.max(1, requests), channel);
-        } catch (RdmaException e) {
-            channel.close();
-            throw e;
+            CompletionQueue queue = context.createCompletionQueue(Math.max(1, requests), channel);
+            isMade = true;
+            return queue;
+        } finally {
+            if (!isMade) {
+                channel.close();
+            }
         }
     }
 

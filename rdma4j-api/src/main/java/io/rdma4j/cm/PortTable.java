@@ -35,6 +35,8 @@ final class PortTable {
         private volatile boolean isFamilyOnly;
         /** Guarded by itself. */
         private final Map<PortAuthority, PortReservation> reservations = new HashMap<>();
+        /** Guarded by the reservations. */
+        private boolean isReleased;
 
         private Held(PortSpace space, InetSocketAddress address, IdOptions options) {
             this.space = space;
@@ -55,9 +57,13 @@ final class PortTable {
          * {@return the reservation of the port by an authority, made by the first call}
          *
          * @throws RdmaException EADDRINUSE if another process has the port
+         * @throws IllegalStateException if the port was given back: its id is closed
          */
         PortReservation reservation(PortAuthority authority) throws RdmaException {
             synchronized (reservations) {
+                if (isReleased) {
+                    throw IdStateMachine.closed();
+                }
                 PortReservation present = reservations.get(authority);
                 if (present == null) {
                     present = authority.reserve(space, address, isShared);
@@ -69,6 +75,7 @@ final class PortTable {
 
         private void releaseReservations() {
             synchronized (reservations) {
+                isReleased = true;
                 reservations.values().forEach(PortReservation::release);
                 reservations.clear();
             }

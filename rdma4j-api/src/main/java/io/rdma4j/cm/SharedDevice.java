@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDevice;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ import java.util.function.Consumer;
  * devices. The lock of the table is never held during a call of a device.
  */
 final class SharedDevice implements CmContext.Watcher {
+    private static final System.Logger LOG = System.getLogger(SharedDevice.class.getName());
     /** By the name of the device; without those that are gone or closed. */
     private static final Map<String, SharedDevice> OPEN = new HashMap<>();
 
@@ -117,9 +119,24 @@ final class SharedDevice implements CmContext.Watcher {
         return lease;
     }
 
-    ProtectionDomain defaultDomain() throws RdmaException {
+    /** {@return another lease beside one, null if that was given back and so no longer keeps the device open} */
+    @Nullable
+    DeviceLease shareWith(DeviceLease held) {
         lock.lock();
         try {
+            return leases.contains(held) ? share() : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** @throws IllegalStateException if the lease was given back: a domain made now would keep the device open */
+    ProtectionDomain defaultDomain(DeviceLease held) throws RdmaException {
+        lock.lock();
+        try {
+            if (!leases.contains(held)) {
+                throw IdStateMachine.closed();
+            }
             ProtectionDomain domain = defaultDomain;
             if (domain == null) {
                 domain = context().allocateProtectionDomain();
@@ -147,17 +164,32 @@ final class SharedDevice implements CmContext.Watcher {
         if (!leases.isEmpty() || isClosed) {
             return;
         }
+        // First: the last object may be closed by another thread while this one is refused.
+        context().whenReleased(this::onReleased);
+        boolean isBusy = false;
         try {
-            ProtectionDomain domain = defaultDomain;
-            if (domain != null) {
-                domain.close();
-                defaultDomain = null;
-            }
+            closeDefaultDomain();
             context().close();
-            isClosed = true;
-            forget();
-        } catch (RdmaException busy) {
-            context().whenReleased(this::onReleased);
+        } catch (RdmaException e) {
+            isBusy = e.errno() == Errno.EBUSY;
+            if (!isBusy) {
+                LOG.log(System.Logger.Level.WARNING, "{0} was not closed properly: {1}",
+                        device.name(), e.getMessage());
+            }
+        } finally {
+            if (!isBusy) {
+                // Also after a failure: of a context that is half closed nobody has any use.
+                isClosed = true;
+                forget();
+            }
+        }
+    }
+
+    private void closeDefaultDomain() throws RdmaException {
+        ProtectionDomain domain = defaultDomain;
+        if (domain != null) {
+            domain.close();
+            defaultDomain = null;
         }
     }
 

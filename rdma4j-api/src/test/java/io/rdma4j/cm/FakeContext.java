@@ -53,7 +53,11 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 /** An open {@link FakeDevice}: it makes no connections, and records its calls. */
@@ -72,6 +76,12 @@ final class FakeContext implements CmContext {
     /** What comes of joining a group before the call has returned. */
     BiConsumer<AddressHandleAttributes, CmMembership.Handler> joining = (path, handler) -> handler
             .onJoined(path, null);
+    /** How many listeners, connections, look-ups and memberships are open. */
+    final AtomicInteger open = new AtomicInteger();
+    /** Why it cannot be closed; each call takes the first, until there are none. */
+    final Queue<RdmaException> closeFailures = new ConcurrentLinkedQueue<>();
+    /** As {@link #whenReleased}. */
+    volatile Runnable released = () -> {};
     /** What the peer does before connecting has returned. */
     BiConsumer<CmConnection, CmConnection.Handler> answer = (connection, handler) -> {};
     /** What happens when a connection is being ended. */
@@ -79,7 +89,7 @@ final class FakeContext implements CmContext {
     PortState portState = PortState.ACTIVE;
     /** Whether it fails by a defect when it is to be used. */
     boolean isBroken;
-    boolean isClosed;
+    volatile boolean isClosed;
     private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
     private final FakeDevice device;
 
@@ -148,13 +158,26 @@ final class FakeContext implements CmContext {
         }
         listenCalls.add(spec);
         listenHandlers.add(handler);
-        return () -> {};
+        device.onListen.run();
+        return opened()::run;
+    }
+
+    /** Something is open now. {@return what closes it} */
+    private Runnable opened() {
+        open.incrementAndGet();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        return () -> {
+            if (isEnded.compareAndSet(false, true)) {
+                open.decrementAndGet();
+            }
+        };
     }
 
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler) {
         connectCalls.add(request);
         handlers.add(handler);
+        device.onConnect.run();
         CmConnection connection = new SilentConnection();
         answer.accept(connection, handler);
         return connection;
@@ -179,14 +202,16 @@ final class FakeContext implements CmContext {
         @Override
         public CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) {
             listenCalls.add(spec);
-            return () -> {};
+            device.onListen.run();
+            return opened()::run;
         }
 
         @Override
         public CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler) {
             connectCalls.add(request);
             lookupHandlers.add(handler);
-            return () -> {};
+            device.onConnect.run();
+            return opened()::run;
         }
 
         @Override
@@ -200,13 +225,20 @@ final class FakeContext implements CmContext {
             int index = IpGids.entry(FakeContext.this, request.local()).index();
             joins.add(request);
             joinHandlers.add(handler);
+            device.onConnect.run();
             joining.accept(AddressHandleAttributes.to(Gid.of(request.group()), index), handler);
-            return () -> left.add(request.group());
+            Runnable leaving = opened();
+            return () -> {
+                leaving.run();
+                left.add(request.group());
+            };
         }
     }
 
     @Override
-    public void whenReleased(Runnable retry) {}
+    public void whenReleased(Runnable retry) {
+        released = retry;
+    }
 
     @Override
     public void watch(Watcher watcher) {
@@ -230,14 +262,20 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public void close() {
+    public void close() throws RdmaException {
         device.onClose.run();
+        RdmaException failure = closeFailures.poll();
+        if (failure != null) {
+            throw failure;
+        }
         EventQueue.of(asyncEventChannel).close();
         isClosed = true;
     }
 
     /** A connection that nothing comes of by itself. */
     private final class SilentConnection implements CmConnection {
+        private final Runnable closing = opened();
+
         @Override
         public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {
             return InfinibandBringUp.unconnected(1);
@@ -261,7 +299,9 @@ final class FakeContext implements CmContext {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            closing.run();
+        }
     }
 
     // ---------------------------------------------------------------- what no test needs

@@ -24,6 +24,10 @@ final class FakeDevice implements CmDevice {
     PortAuthority portAuthority = PortAuthority.PROCESS;
     /** What happens while it is being opened. */
     Runnable onOpen = () -> {};
+    /** What happens while a context of it begins to listen. */
+    volatile Runnable onListen = () -> {};
+    /** What happens while a context of it begins to connect, to look up or to join. */
+    volatile Runnable onConnect = () -> {};
     /** What happens while a context of it is being closed. */
     Runnable onClose = () -> {};
     /** Why it cannot be opened, null if it can. */
