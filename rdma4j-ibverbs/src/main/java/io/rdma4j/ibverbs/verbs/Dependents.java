@@ -11,13 +11,25 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Dependents {
     private final AtomicInteger count = new AtomicInteger();
+    private final Runnable onEmpty;
+
+    Dependents() {
+        this(() -> {});
+    }
+
+    /** @param onEmpty called when the last one was closed, under the lock of the context; must not block */
+    Dependents(Runnable onEmpty) {
+        this.onEmpty = onEmpty;
+    }
 
     void add() {
         count.incrementAndGet();
     }
 
     void remove() {
-        count.decrementAndGet();
+        if (count.decrementAndGet() == 0) {
+            onEmpty.run();
+        }
     }
 
     boolean isEmpty() {

@@ -162,9 +162,14 @@ final class DeviceEvents {
     /** Wakes a thread that waits for an asynchronous event, and ends the device's thread. */
     void close(String operation) throws RdmaException {
         asyncEvents.close();
-        loop.remove(asyncDescriptor);
-        loop.remove(channelDescriptor);
-        loop.close();
+        try (Closing _ = () -> destroyChannel(operation);
+                Closing _ = loop::close;
+                Closing _ = () -> loop.remove(channelDescriptor)) {
+            loop.remove(asyncDescriptor);
+        }
+    }
+
+    private void destroyChannel(String operation) throws RdmaException {
         verbs.get(VerbsSymbol.DESTROY_COMP_CHANNEL).call(channel).check(operation,
                 "its completion channel could not be freed");
     }

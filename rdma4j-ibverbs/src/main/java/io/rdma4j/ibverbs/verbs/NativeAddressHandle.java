@@ -88,6 +88,5 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 }

@@ -494,7 +494,6 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             lock.unlock();
         }
         waiters.onEnd();
-        context.onReleased();
     }
 
     /**

@@ -85,7 +85,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final DeviceQueries queries;
     private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Dependents dependents = new Dependents();
+    private final Dependents dependents = new Dependents(this::onReleased);
     private final Set<NativeMemoryWindow> windows = new HashSet<>();
     private final WorkLedgers ledgers = new WorkLedgers();
     private final StateRecords states = new StateRecords();
@@ -510,9 +510,10 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         throw new IllegalArgumentException("the completion queue is of another device");
     }
 
+    /** The last object of the context, or of one of its domains, was closed. */
     void onReleased() {
         Runnable retry = whenReleased;
-        if (retry != null && !isClosed && dependents.isEmpty()) {
+        if (retry != null && !isClosed) {
             // Not a virtual thread: the task may close the device by blocking calls, which would occupy the carrier.
             Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
         }
@@ -537,10 +538,17 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             lock.unlock();
         }
         OpenDevices.OF_PROCESS.remove(view);
-        if (connections != null) {
-            connections.close();
+        NativeConnections manager = connections;
+        // From the last to the first. Nobody can close it again, so each is done even if one before it fails.
+        try (Closing _ = () -> closeDevice(operation);
+                Closing _ = () -> events.close(operation)) {
+            if (manager != null) {
+                manager.close();
+            }
         }
-        events.close(operation);
+    }
+
+    private void closeDevice(String operation) throws RdmaException {
         verbs().get(VerbsSymbol.CLOSE_DEVICE).call(pointer).check(operation,
                 "the library could not close it");
     }

@@ -134,6 +134,5 @@ final class NativeDeviceMemory implements DeviceMemory {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 }

@@ -349,7 +349,6 @@ final class NativeMemoryRegion implements MemoryRegion {
             }
             context.unlock();
         }
-        context.onReleased();
     }
 
     /**

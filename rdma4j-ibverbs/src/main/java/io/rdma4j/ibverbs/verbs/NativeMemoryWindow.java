@@ -172,6 +172,5 @@ final class NativeMemoryWindow implements MemoryWindow {
             }
             context.unlock();
         }
-        context.onReleased();
     }
 }

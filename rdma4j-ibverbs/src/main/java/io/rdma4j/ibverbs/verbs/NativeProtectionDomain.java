@@ -46,7 +46,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     private final NativeContext context;
     private final long pointer;
-    private final Dependents dependents = new Dependents();
+    private final Dependents dependents = new Dependents(this::onReleased);
     private final RegionTable regions;
     /** The root domain if this is a parent domain, else null. */
     private final @Nullable NativeProtectionDomain root;
@@ -102,6 +102,10 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     Dependents dependents() {
         return dependents;
+    }
+
+    private void onReleased() {
+        context.onReleased();
     }
 
     /** {@return whether it shares its regions with another: one is the other, or the other's parent domain} */
@@ -450,7 +454,6 @@ final class NativeProtectionDomain implements ProtectionDomain {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 
     /**

@@ -481,6 +481,5 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             sendQueue.lock().unlock();
         }
         tellWaiters();
-        context.onReleased();
     }
 }

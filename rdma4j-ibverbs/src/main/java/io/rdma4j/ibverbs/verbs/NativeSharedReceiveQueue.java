@@ -242,7 +242,6 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             context.unlock();
             lock.unlock();
         }
-        context.onReleased();
     }
 
     /** Cleans the completion queue of one of type XRC, too. */

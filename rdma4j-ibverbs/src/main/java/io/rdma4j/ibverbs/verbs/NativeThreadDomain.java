@@ -68,6 +68,5 @@ final class NativeThreadDomain implements ThreadDomain {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 }

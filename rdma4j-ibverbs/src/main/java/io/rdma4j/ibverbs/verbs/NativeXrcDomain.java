@@ -121,7 +121,6 @@ final class NativeXrcDomain implements XrcDomain {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 
     /**

@@ -326,7 +326,6 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         } finally {
             context.unlock();
         }
-        context.onReleased();
     }
 
     private void free(String operation) throws RdmaException {

@@ -13,6 +13,7 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -48,6 +49,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Objects that are closed while they are used: a library would read and write memory that it has freed. */
@@ -170,6 +172,32 @@ class ClosedInUseTest {
         domain.close();
         assertThat(isVirtual.get(20, TimeUnit.SECONDS)).isFalse();
         context.close();
+    }
+
+    /** The default domain of the ids is such a domain: it is closed after what others have made in it. */
+    @Test
+    void whoWaitsForTheLastObjectOfADomainIsTold() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        SharedReceiveQueue shared = domain
+                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0), null);
+        CompletableFuture<Boolean> told = new CompletableFuture<>();
+        context.whenReleased(() -> told.complete(true));
+        shared.close();
+        assertThat(told.get(20, TimeUnit.SECONDS)).isTrue();
+        domain.close();
+        context.close();
+    }
+
+    // ---------------------------------------------------------------- that fails to end
+
+    @Test
+    void deviceIsClosedAlsoIfItsCompletionChannelCannotBeFreed() throws Exception {
+        driver.library.define(VerbsSymbol.DESTROY_COMP_CHANNEL, arguments -> Errno.EIO.number());
+        NativeContext context = driver.open();
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(context::close)
+                .withMessageContaining("completion channel could not be freed");
+        assertThat(driver.called(VerbsSymbol.CLOSE_DEVICE)).isOne();
     }
 
     // ---------------------------------------------------------------- by another thread

@@ -1,0 +1,12 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.RdmaException;
+
+/**
+ * A step of closing something, as a resource: a try statement does it even if another step fails, and reports the first failure.
+ */
+@FunctionalInterface
+interface Closing extends AutoCloseable {
+    @Override
+    void close() throws RdmaException;
+}
