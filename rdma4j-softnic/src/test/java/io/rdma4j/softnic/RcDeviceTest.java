@@ -50,7 +50,7 @@ class RcDeviceTest {
         pair.b.send(2, 100);
         assertThat(pair.simulation.network.packets()).isEqualTo(before + 2);
         pair.settle();
-        pair.a.assertCompleted("8 SUCCESS", "1 SUCCESS");
+        pair.a.assertCompleted("1 SUCCESS", "8 SUCCESS");
     }
 
     @Test

@@ -466,7 +466,7 @@ class RcLossTest {
     /** A peer whose path MTU differs sends other packets than were asked for, also where they travel as one. */
     @ParameterizedTest
     @CsvSource({"1, BAD_RESPONSE_ERROR", "2, BAD_RESPONSE_ERROR", "3, SUCCESS",
-            "4, BAD_RESPONSE_ERROR", "12, BAD_RESPONSE_ERROR"})
+        "4, BAD_RESPONSE_ERROR", "12, BAD_RESPONSE_ERROR"})
     void responseInOnePieceCountsItsPacketsByThePathMtuOfTheRequester(int span, String status) {
         RcPair pair = new RcPair();
         pair.wire.loseIf(packet -> packet.opcode().isResponse());
