@@ -39,7 +39,12 @@ import java.util.List;
  *
  * <p>Waiting for a completion neither takes events from the queue's channel nor asks for any. So queues may
  * share a channel, and threads may wait for completions and for events of the same queue. One of the threads that
- * wait or poll gets each completion. A wait ends when no completion can come any more: the queue pair is in state ERR or
+ * wait or poll gets each completion. {@link #awaitSendCompletion} and {@link #awaitReceiveCompletion} wait for what is
+ * outstanding: if there is nothing that will complete when they are called, neither of this queue pair nor of another one
+ * with the same completion queue, they throw {@link IllegalStateException} at once and say why, instead of waiting for
+ * ever. A thread that waits for what other threads will post calls {@link #pollSendCompletion} or
+ * {@link #pollReceiveCompletion} with a time-out, as long as it likes. What is posted to a shared receive queue, and on a
+ * native device to a completion queue of several queue pairs, counts as outstanding always. A wait ends when no completion can come any more: the queue pair is in state ERR or
  * RESET, has no outstanding request, and all completions in the queue have been taken. If queue pairs share a completion
  * queue, only the state of this one counts. When the peer disconnects, the queue pair of a synchronous id fails by
  * itself; that of an asynchronous id fails when the application calls {@link CmId#disconnect} or {@link CmId#close}
@@ -303,6 +308,7 @@ public interface CmOperations {
      * Waits for the next completion of the send queue. Several threads may wait; each completion wakes one.
      * C: {@code rdma_get_send_comp}.
      *
+     * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
      *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun, EOPNOTSUPP if the
@@ -313,7 +319,8 @@ public interface CmOperations {
     }
 
     /**
-     * {@return as above, or null if none comes in time; zero looks only}
+     * {@return as above, or null if none comes in time; zero looks only} It waits also if nothing is outstanding, for
+     * another thread may post.
      *
      * @throws RdmaException as above
      */
@@ -325,6 +332,7 @@ public interface CmOperations {
      * Waits for the next completion of the receive queue. Several threads may wait; each completion wakes
      * one. C: {@code rdma_get_recv_comp}.
      *
+     * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
      *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun, EOPNOTSUPP if the
@@ -335,7 +343,8 @@ public interface CmOperations {
     }
 
     /**
-     * {@return as above, or null if none comes in time; zero looks only}
+     * {@return as above, or null if none comes in time; zero looks only} It waits also if nothing is outstanding, for
+     * another thread may post.
      *
      * @throws RdmaException as above
      */

@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -12,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Objects;
 
 /**
  * Waiting for the completions of a queue, until none of a queue pair can come any more.
@@ -47,6 +47,10 @@ final class CompletionWait {
         this.side = side;
         queue = side.queue(queuePair);
         operation = "await " + side.text() + " completion";
+        if (queue.channel() == null) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the completion queue has no channel to wait on; create it with one or poll it");
+        }
         device = device(queuePair.protectionDomain().context());
     }
 
@@ -58,10 +62,21 @@ final class CompletionWait {
                 "the queue pair is of a device that knows no connection manager; poll its queue");
     }
 
-    /** {@return the next completion, waiting as long as it takes} */
+    /**
+     * {@return the next completion, waiting as long as it takes}
+     *
+     * @throws IllegalStateException if nothing is outstanding that will complete
+     */
     static WorkCompletion await(QueuePair queuePair, Side side) throws RdmaException {
-        WorkCompletion completion = poll(queuePair, side, Long.MAX_VALUE);
-        return Objects.requireNonNull(completion);
+        WorkCompletion completion = new WorkCompletion();
+        if (side.queue(queuePair).poll(completion)) {
+            return completion;
+        }
+        CompletionWait wait = new CompletionWait(queuePair, side);
+        if (!wait.lookForOutstanding(completion)) {
+            wait.into(completion, Long.MAX_VALUE);
+        }
+        return completion;
     }
 
     /** {@return the next completion, or null if none comes in time} */
@@ -81,11 +96,35 @@ final class CompletionWait {
         return wait.into(completion, timeoutNs) ? completion : null;
     }
 
-    private boolean into(WorkCompletion completion, long timeoutNs) throws RdmaException {
-        if (queue.channel() == null) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "the completion queue has no channel to wait on; create it with one or poll it");
+    /**
+     * Before a wait without limit, of a queue that was empty just now.
+     *
+     * @return whether there is a completion by now
+     * @throws IllegalStateException if there is none, and none can come unless more is posted
+     */
+    private boolean lookForOutstanding(WorkCompletion completion) throws RdmaException {
+        Outstanding outstanding = device.outstanding(queuePair, side == Side.RECEIVE);
+        if (outstanding == Outstanding.COMPLETING) {
+            return false;
         }
+        // What was outstanding when the queue was empty may have completed before the question.
+        if (look(completion)) {
+            return true;
+        }
+        throw new IllegalStateException(operation + ": " + lack(outstanding));
+    }
+
+    private String lack(Outstanding outstanding) {
+        return switch (outstanding) {
+            case NOTHING -> "no " + side.text() + " is outstanding: post one first. To wait for what"
+                    + " another thread will post, give a time-out";
+            case UNSIGNALED -> "all outstanding sends are unsignaled, so they complete only if they"
+                    + " fail: post with SendFlag.SIGNALED, or create the queue pair with signalAll";
+            case COMPLETING -> throw new IllegalArgumentException("a completion will come");
+        };
+    }
+
+    private boolean into(WorkCompletion completion, long timeoutNs) throws RdmaException {
         if (timeoutNs == 0) {
             return look(completion);
         }

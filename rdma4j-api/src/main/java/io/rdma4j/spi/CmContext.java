@@ -97,6 +97,19 @@ public interface CmContext extends DeviceContext {
     @Nullable
     Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException;
 
+    /**
+     * {@return what is outstanding of the requests that complete into a queue of a queue pair, those of other queue pairs
+     * included} What has completed is in the queue by then, and a queue pair that has failed counts as
+     * {@link Outstanding#COMPLETING} until all its requests are flushed. A device that cannot tell answers
+     * {@link Outstanding#COMPLETING}.
+     *
+     * @param ofReceives true for the completion queue of receives, false for that of sends
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
+     */
+    default Outstanding outstanding(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        return Outstanding.COMPLETING;
+    }
+
     // ---------------------------------------------------------------- the end
 
     /**

@@ -11,6 +11,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.WorkCompletion;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -21,9 +22,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** When waiting for a completion ends because none can come, and what comes before that. */
 class CompletionEndTest {
@@ -223,6 +230,84 @@ class CompletionEndTest {
         assertThat(waiting.nextSend()).isEqualTo("1 RETRY_EXCEEDED_ERROR");
         assertEnded(waiting::awaitSendCompletion, Errno.ENOTCONN);
         assertEnded(waiting::awaitReceiveCompletion, Errno.ENOTCONN);
+    }
+
+    // ---------------------------------------------------------------- when nothing is outstanding
+
+    private static void assertVain(ThrowingCallable wait, String words) {
+        assertThatIllegalStateException().isThrownBy(wait).withMessageContaining(words);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RC", "UC", "UD"})
+    void waitWithNothingPostedIsRefused(QueuePairType type) throws Exception {
+        Waiting waiting = waiting(of(type));
+        assertVain(waiting::awaitSendCompletion,
+                "await send completion: no send is outstanding: post one first");
+        assertVain(waiting::awaitReceiveCompletion,
+                "await receive completion: no receive is outstanding: post one first");
+        assertThat(waiting.pollSendCompletion(Duration.ofMillis(1))).isNull();
+    }
+
+    @Test
+    void waitForUnsignaledSendsIsRefused() throws Exception {
+        Waiting waiting = waiting(new Pair.Settings());
+        pair.simulation.network.loseIf(packet -> true);
+        waiting.queuePair().postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
+        assertVain(waiting::awaitSendCompletion, "all outstanding sends are unsignaled");
+        waiting.fail();
+        assertThat(waiting.awaitSendCompletion().id()).isEqualTo(1);
+    }
+
+    @Test
+    void waitForASignaledSendBehindUnsignaledOnesIsNot() throws Exception {
+        Waiting waiting = waiting(new Pair.Settings());
+        waiting.queuePair().postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
+        waiting.side.send(2, 8);
+        CompletableFuture<Long> waited = CompletableFuture
+                .supplyAsync(() -> idOf(waiting::awaitSendCompletion));
+        waiting.fail();
+        assertThat(waited.get(60, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void completionThatIsInTheQueueIsTakenThoughNothingIsOutstanding() throws Exception {
+        Waiting waiting = waiting(new Pair.Settings());
+        waiting.side.receive(1, 64);
+        waiting.fail();
+        assertThat(waiting.awaitReceiveCompletion().id()).isEqualTo(1);
+    }
+
+    /** Whoever takes any completion of a queue may wait for those of others. */
+    @Test
+    void whatCompletesIntoTheSameQueueIsWaitedFor() throws Exception {
+        Waiting first = waiting(new Pair.Settings());
+        Waiting second = waiting(new Pair.Settings(), first.side.completionQueue);
+        assertVain(first::awaitSendCompletion, "no send");
+        second.side.receive(2, 64);
+        CompletableFuture<Long> waited = CompletableFuture
+                .supplyAsync(() -> idOf(first::awaitSendCompletion));
+        second.fail();
+        assertThat(waited.get(60, TimeUnit.SECONDS)).isEqualTo(2);
+    }
+
+    @Test
+    void whoGivesATimeWaitsForWhatAnotherThreadPosts() throws Exception {
+        Waiting waiting = waiting(new Pair.Settings());
+        CompletableFuture<Long> waited = CompletableFuture.supplyAsync(
+                () -> idOf(() -> Objects.requireNonNull(
+                        waiting.pollReceiveCompletion(Duration.ofDays(100_000)))));
+        waiting.side.receive(3, 64);
+        waiting.fail();
+        assertThat(waited.get(60, TimeUnit.SECONDS)).isEqualTo(3);
+    }
+
+    private static long idOf(Callable<WorkCompletion> wait) {
+        try {
+            return wait.call().id();
+        } catch (Exception e) {
+            throw new CompletionException(e);
+        }
     }
 
     @Test

@@ -36,6 +36,10 @@ final class Dependents {
         return count.get() == 0;
     }
 
+    boolean isOne() {
+        return count.get() == 1;
+    }
+
     /** @throws RdmaException EBUSY if there are any */
     void requireNone(String operation) throws RdmaException {
         if (!isEmpty()) {

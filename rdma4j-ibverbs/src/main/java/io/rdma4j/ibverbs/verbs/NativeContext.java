@@ -20,6 +20,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -490,6 +491,14 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
         if (queuePair instanceof NativeQueuePair own) {
             return own.ended(ofReceives);
+        }
+        throw new IllegalArgumentException("the queue pair is of another device");
+    }
+
+    @Override
+    public Outstanding outstanding(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        if (queuePair instanceof NativeQueuePair own) {
+            return own.outstanding(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");
     }

@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -295,6 +296,22 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         }
         OutstandingWork work = ofReceives ? receives : sendQueue.work();
         return work.isOutstanding() ? null : Errno.ENOTCONN;
+    }
+
+    /**
+     * {@return what is outstanding of the requests that complete into one of its queues} {@code CmContext.outstanding}. Not
+     * known of completion queues that others use, and of shared receive queues.
+     */
+    Outstanding outstanding(boolean ofReceives) throws RdmaException {
+        NativeCompletionQueue queue = ofReceives ? receiveCompletions : sendCompletions;
+        if (control.isClosed() || queue == null || !queue.dependents().isOne() || ofReceives && shared != null) {
+            return Outstanding.COMPLETING;
+        }
+        Outstanding known = (ofReceives ? receives : sendQueue.work()).outstanding();
+        // What is flushed completes, signaled or not.
+        return known == Outstanding.UNSIGNALED && query().state() != QueuePairState.RTS
+                ? Outstanding.COMPLETING
+                : known;
     }
 
     @Override

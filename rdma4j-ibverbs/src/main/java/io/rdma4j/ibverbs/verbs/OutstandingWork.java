@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,6 +49,18 @@ final class OutstandingWork implements WorkLedger {
     /** {@return whether a request has not completed} */
     boolean isOutstanding() {
         return posted.get() != completed.get();
+    }
+
+    /** {@return what has not completed} A request that is posted or completes meanwhile may count or not. */
+    Outstanding outstanding() {
+        long end = posted.get();
+        long first = completed.get();
+        for (long number = first; number < end; number++) {
+            if (isSignaled[(int) number & isSignaled.length - 1]) {
+                return Outstanding.COMPLETING;
+            }
+        }
+        return first < end ? Outstanding.UNSIGNALED : Outstanding.NOTHING;
     }
 
     @Override

@@ -146,6 +146,21 @@ public final class SendRing implements SendQueue {
         return retired != end;
     }
 
+    /**
+     * {@return whether a posted request is not retired that will complete also if it succeeds} For any thread. If one is
+     * retired or posted meanwhile, the answer is that of before or after it.
+     */
+    public boolean isSignaledOutstanding() {
+        long last = end;
+        for (long i = retired; i < last; i++) {
+            SendRequest slot = slots[index(i)];
+            if (slot != null && slot.isSignaled()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public SendRequest request(long index) {
         SendRequest slot = slots[index(index)];

@@ -12,6 +12,7 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
@@ -464,6 +465,14 @@ public final class SoftDeviceContext implements CmContext {
     public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
         if (queuePair instanceof SoftQueuePair own) {
             return own.ended(ofReceives);
+        }
+        throw new IllegalArgumentException("the queue pair is of another device");
+    }
+
+    @Override
+    public Outstanding outstanding(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        if (queuePair instanceof SoftQueuePair own) {
+            return own.outstanding(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");
     }

@@ -10,6 +10,7 @@ import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.AsyncEvents;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -273,6 +274,44 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             return Errno.EBADF;
         }
         return domain.nic().port().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
+    }
+
+    /** {@return what is outstanding of the requests that complete into one of its queues} {@code CmContext.outstanding}. */
+    Outstanding outstanding(boolean ofReceives) throws RdmaException {
+        SoftCompletionQueue queue = ofReceives ? spec.receiveQueue() : spec.sendQueue();
+        // Without the engine first: while a request is carried out, others may have the engine.
+        if (outstandingIn(queue) == Outstanding.COMPLETING) {
+            return Outstanding.COMPLETING;
+        }
+        // Between two tasks of the engine's owner a request is either outstanding or its completion is in the queue.
+        return driver.call(nowNs -> {
+            Outstanding most = Outstanding.NOTHING;
+            for (SoftQueuePair each : domain.nic().queuePairs()) {
+                Outstanding its = each.outstandingIn(queue);
+                most = its.compareTo(most) > 0 ? its : most;
+            }
+            return most;
+        });
+    }
+
+    private Outstanding outstandingIn(SoftCompletionQueue queue) {
+        if (spec.receiveQueue().equals(queue)
+                && (receiveRing.isOutstanding() || isFilledByOthers())) {
+            return Outstanding.COMPLETING;
+        }
+        if (!spec.sendQueue().equals(queue) || !sendRing.isOutstanding()) {
+            return Outstanding.NOTHING;
+        }
+        // What is flushed completes, signaled or not.
+        return sendRing.isSignaledOutstanding() || carriesNothingOut(state)
+                || state == QueuePairState.SQE
+                        ? Outstanding.COMPLETING
+                        : Outstanding.UNSIGNALED;
+    }
+
+    /** {@return whether its receives are those of a shared queue} They may be another queue pair's, and taken already. */
+    private boolean isFilledByOthers() {
+        return spec.sharedReceives() != null;
     }
 
     private boolean canComplete(boolean ofReceives) {
