@@ -163,7 +163,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
                         || (isClosing && requester.isDrained() && !responder.hasAnswers()));
     }
 
-    /** {@return whether posted work has not been sent or answered} Only TCP notices that a peer stands still. */
+    /** {@return whether posted work has not been sent or answered} The host ends a stream on which that makes no progress. */
     public boolean isWaiting() {
         return isConnected && !requester.isDrained();
     }
