@@ -5,10 +5,13 @@ import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -372,6 +375,255 @@ class IwarpQueuePairTest {
         a.assertCompleted("1 WORK_REQUEST_FLUSHED");
         assertThat(b.events).containsExactly(AsyncEventType.QP_ACCESS_ERROR);
         assertThat(a.terminations).containsExactly("hears: local catastrophic error");
+    }
+
+    // ---------------------------------------------------------------- whose turn
+
+    private static List<String> unitsOf(StreamEnd end) {
+        OutgoingFpdu unit = new OutgoingFpdu();
+        List<String> units = new ArrayList<>();
+        while (end.queuePair.pollTransmit(unit, 0) != null) {
+            units.add(unit.opcode().name());
+        }
+        return units;
+    }
+
+    private static StreamPair withUnitsOf64Bytes() {
+        Settings settings = new Settings();
+        settings.longestUnit = 64;
+        StreamPair other = new StreamPair(settings);
+        other.work();
+        return other;
+    }
+
+    @Test
+    void messagesAndAnswersTakeTurnsAndNeverMix() {
+        StreamPair other = withUnitsOf64Bytes();
+        other.initiator.read(1, 80, other.responder);
+        other.initiator.read(2, 10, other.responder);
+        other.initiator.work(0);
+        other.responder.takeAll();
+        for (int id = 3; id < 6; id++) {
+            other.responder.write(id, 80, other.initiator);
+        }
+        assertThat(unitsOf(other.responder)).containsExactly("WRITE", "WRITE", "READ_RESPONSE",
+                "READ_RESPONSE", "WRITE", "WRITE", "READ_RESPONSE", "WRITE", "WRITE");
+    }
+
+    @Test
+    void fencedReadAsksForAllItsElementsAtOnce() {
+        long to = a.address + StreamEnd.UPPER;
+        a.work(0);
+        a.post(StreamEnd.request(1).read(b.address, b.key).add(to, 10, a.key)
+                .add(to + 10, 10, a.key).set(SendFlag.FENCE));
+        assertThat(unitsOf(a)).containsExactly("READ_REQUEST", "READ_REQUEST");
+        a.post(StreamEnd.request(2).read(b.address, b.key).add(to, 10, a.key)
+                .set(SendFlag.FENCE));
+        assertThat(unitsOf(a)).isEmpty();
+    }
+
+    @Test
+    void readOfNothingNamesNoMemory() {
+        a.post(StreamEnd.request(1).read(b.address, b.key).add(0, 0, 0x1234));
+        a.post(StreamEnd.request(2).read(b.address, b.key)
+                .add(a.address + StreamEnd.UPPER, 0, a.key)
+                .add(a.address + StreamEnd.UPPER, 7, a.key));
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        assertThat(a.hasBytesOf(b, 7)).isTrue();
+    }
+
+    @Test
+    void solicitedSendMayInvalidateAKeyAsWell() {
+        b.receive(10, 100);
+        b.regions.windowKeys.add(0x777);
+        a.post(StreamEnd.request(1).sendWithInvalidate(0x777).add(a.address, 5, a.key)
+                .set(SendFlag.SOLICITED));
+        pair.settle();
+        assertThat(b.completions).singleElement().satisfies(c -> {
+            assertThat(c.isSolicited()).isTrue();
+            assertThat(c.invalidated()).isEqualTo(0x777);
+        });
+    }
+
+    /** A message of less than 2^32 bytes has its place in 32 bits; here the receive is as long as the message. */
+    @Test
+    void receiveThatTakesJustTheMessageTakesIt() {
+        b.receive(10, 100_000);
+        a.send(1, 100_000);
+        pair.settle();
+        b.assertCompleted("10 SUCCESS");
+    }
+
+    // ---------------------------------------------------------------- what the host asks
+
+    @Test
+    void numbersOfReadsAreKnownWhileItIsConnected() {
+        Settings settings = new Settings();
+        settings.reads = 3;
+        StreamPair other = new StreamPair(settings);
+        QueuePairAttributes attributes = new QueuePairAttributes();
+        other.initiator.queuePair.query(attributes);
+        assertThat(attributes.maxReadAtomic()).isEqualTo(3);
+        assertThat(attributes.maxDestinationReadAtomic()).isEqualTo(3);
+        other.initiator.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        QueuePairAttributes none = new QueuePairAttributes();
+        other.initiator.queuePair.query(none);
+        assertThat(none.isSet(QueuePairAttribute.MAX_READ_ATOMIC)).isFalse();
+    }
+
+    @Test
+    void receivesAreLookedAtWhenTheyArriveOnlyInTheErrorState() {
+        assertThat(a.queuePair.wantsReceiveDoorbell()).isFalse();
+        a.receive(10, 100);
+        a.queuePair.onReceivePosted(0);
+        assertThat(a.receives.available()).isOne();
+        a.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        assertThat(a.queuePair.wantsReceiveDoorbell()).isTrue();
+    }
+
+    @Test
+    void responderThatHoldsNothingBackHasNoDeadline() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        StreamPair other = new StreamPair(settings);
+        IwarpQueuePair responder = other.responder.queuePair;
+        assertThat(responder.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+        other.responder.send(1, 10);
+        assertThat(responder.deadlineNs()).isEqualTo(StreamPair.HOLD_NS);
+        // A host may call too early.
+        responder.onDeadline(StreamPair.HOLD_NS - 1);
+        assertThat(responder.deadlineNs()).isEqualTo(StreamPair.HOLD_NS);
+        assertThat(unitsOf(other.responder)).isEmpty();
+        responder.onDeadline(StreamPair.HOLD_NS);
+        assertThat(unitsOf(other.responder)).containsExactly("SEND");
+        other.responder.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        assertThat(responder.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void initiatorThatIsAskedTooEarlyRepeatsNothing() {
+        a.work(0);
+        a.queuePair.onDeadline(1);
+        assertThat(unitsOf(a)).isEmpty();
+    }
+
+    @Test
+    void bytesAreUsedByWholeUnitsFromAnyOffset() {
+        a.work(0);
+        a.write(1, 20, b);
+        a.write(2, 20, b);
+        a.work(0);
+        byte[] sent = a.out.record();
+        MemorySegment bytes = MemorySegment.ofArray(new byte[sent.length + 7]);
+        MemorySegment.copy(MemorySegment.ofArray(sent), 0, bytes, 7, sent.length);
+        long used = b.queuePair.onBytes(bytes, 7, sent.length - 1, 0);
+        assertThat(used).isPositive().isLessThan(sent.length - 1);
+        assertThat(b.queuePair.onBytes(bytes, 7 + used, sent.length - used, 0))
+                .isEqualTo(sent.length - used);
+        assertThat(b.hasBytesOf(a, 20)).isTrue();
+    }
+
+    @Test
+    void bytesBehindTheEndAreIgnored() {
+        b.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        assertThat(b.queuePair.onBytes(MemorySegment.ofArray(new byte[100]), 0, 100, 0))
+                .isEqualTo(100);
+        assertThat(b.events).isEmpty();
+        assertThat(b.terminations).isEmpty();
+    }
+
+    @Test
+    void streamThatEndsBeforeItIsConnectedChangesNothing() {
+        a.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        a.modify(new QueuePairAttributes().state(QueuePairState.INIT));
+        a.receive(10, 100);
+        a.queuePair.onStreamEnd();
+        assertThat(a.queuePair.state()).isEqualTo(QueuePairState.INIT);
+        assertThat(a.completions).isEmpty();
+    }
+
+    @Test
+    void changeOfStateIsToldOnce() {
+        pair.work();
+        a.out.cut();
+        b.out.cut();
+        pair.settle();
+        assertThat(a.states).containsExactly(QueuePairState.ERR);
+        assertThat(b.states).containsExactly(QueuePairState.ERR);
+    }
+
+    @Test
+    void peerWhoseFirstWordIsItsLastIsNotReady() {
+        b.post(StreamEnd.request(1).send().add(b.address, 10, 0x1234));
+        pair.settle();
+        assertThat(a.terminations).containsExactly("hears: local catastrophic error");
+        assertThat(a.hasHeardPeer).isFalse();
+    }
+
+    @Test
+    void disconnectingAnswersFirstWhatWasAsked() {
+        StreamPair other = withUnitsOf64Bytes();
+        other.initiator.read(1, 80, other.responder);
+        other.initiator.work(0);
+        other.responder.takeAll();
+        other.responder.queuePair.disconnect();
+        assertThat(other.responder.queuePair.isOver()).isFalse();
+        other.settle();
+        other.initiator.assertCompleted("1 SUCCESS");
+        assertThat(other.responder.queuePair.isOver()).isTrue();
+    }
+
+    // ---------------------------------------------------------------- memory that goes meanwhile
+
+    @Test
+    void writeIntoMemoryWhoseArenaIsClosedEndsTheStream() {
+        try (Arena arena = Arena.ofShared()) {
+            b.regions.register(0x99, 0x5000, arena.allocate(100), Set.of(AccessFlag.REMOTE_WRITE));
+        }
+        a.post(StreamEnd.request(1).write(0x5000, 0x99).add(a.address, 10, a.key));
+        pair.settle();
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(b.events).containsExactly(AsyncEventType.QP_ACCESS_ERROR);
+        assertThat(b.terminations).containsExactly("says: invalid STag");
+        assertThat(a.terminations).containsExactly("hears: invalid STag");
+    }
+
+    @Test
+    void readWhoseMemoryIsDeregisteredBeforeItsAnswerEndsTheStream() {
+        a.read(1, 10, b);
+        a.work(0);
+        b.takeAll();
+        b.regions.close(b.key);
+        pair.settle();
+        assertThat(b.events).containsExactly(AsyncEventType.QP_ACCESS_ERROR);
+        a.assertCompleted("1 WORK_REQUEST_FLUSHED");
+        assertThat(a.terminations).containsExactly("hears: local catastrophic error");
+    }
+
+    @Test
+    void bindThatFailsEndsTheStream() {
+        a.regions.localOutcome = WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR;
+        a.send(1, 0);
+        a.post(StreamEnd.request(2).opcode(SendOpcode.BIND_MEMORY_WINDOW));
+        a.send(3, 0);
+        b.receive(10, 0);
+        b.receive(11, 0);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 MEMORY_WINDOW_BIND_ERROR", "3 WORK_REQUEST_FLUSHED");
+        assertThat(b.terminations).containsExactly("hears: local catastrophic error");
+    }
+
+    /** Its bytes have all been copied into the stream; only nobody has asked for more since. */
+    @Test
+    void requestThatWasSentSucceedsThoughTheStreamEnds() {
+        OutgoingFpdu unit = new OutgoingFpdu();
+        a.work(0);
+        a.write(1, 10, b);
+        a.write(2, 10, b);
+        assertThat(a.queuePair.pollTransmit(unit, 0)).isNotNull();
+        a.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        a.assertCompleted("1 SUCCESS", "2 WORK_REQUEST_FLUSHED");
     }
 
     // ---------------------------------------------------------------- the end

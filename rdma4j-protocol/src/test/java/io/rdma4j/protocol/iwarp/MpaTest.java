@@ -221,4 +221,80 @@ class MpaTest {
             assertThat(reply.privateData()).isEmpty();
         });
     }
+
+    // ---------------------------------------------------------------- what is not asked for
+
+    private static final MpaSettings NO_PEER_TO_PEER = new MpaSettings(false, false, 8);
+
+    @Test
+    void initiatorThatDoesNotSendFirstDoesNotOfferIt() {
+        MpaFrame request = new MpaInitiator(NO_PEER_TO_PEER, reads(3, 0)).request();
+        assertThat(request.isPeerToPeer()).isFalse();
+        assertThat(request.inboundReads()).isEqualTo(3);
+        assertThat(request.outboundReads()).isZero();
+        assertThat(new MpaResponder(NO_PEER_TO_PEER, request).parameters(reads(1, 1))
+                .readyToReceive()).isEqualTo(ReadyToReceive.NONE);
+    }
+
+    @Test
+    void initiatorThatSendsFirstOffersAWriteAndARead() {
+        MpaFrame request = new MpaInitiator(MpaSettings.USUAL, reads(3, 4)).request();
+        assertThat(request.inboundReads()).isEqualTo(MpaFrame.PEER_TO_PEER | 3);
+        assertThat(request.outboundReads())
+                .isEqualTo(MpaFrame.WRITE_RTR | MpaFrame.READ_RTR | 4);
+    }
+
+    /** A peer that grants what nobody has asked for. */
+    @Test
+    void whatWasNotOfferedIsNotDoneThoughThePeerGrantsIt() {
+        MpaInitiator initiator = new MpaInitiator(NO_PEER_TO_PEER, reads(1, 1));
+        MpaFrame reply = new MpaFrame(true, MpaFrame.ENHANCED, 2, MpaFrame.PEER_TO_PEER | 1,
+                MpaFrame.WRITE_RTR | 1, HELLO);
+        assertThat(initiator.onReply(reply)).isInstanceOfSatisfying(MpaAnswer.Accepted.class,
+                answer -> assertThat(answer.parameters().readyToReceive())
+                        .isEqualTo(ReadyToReceive.NONE));
+    }
+
+    @Test
+    void peerThatDoesNotWaitToBeSentToFirstIsNot() {
+        MpaInitiator initiator = new MpaInitiator(MpaSettings.USUAL, reads(1, 1));
+        MpaFrame reply = new MpaFrame(true, MpaFrame.ENHANCED, 2, 1, MpaFrame.WRITE_RTR | 1,
+                HELLO);
+        assertThat(initiator.onReply(reply)).isInstanceOfSatisfying(MpaAnswer.Accepted.class,
+                answer -> assertThat(answer.parameters().readyToReceive())
+                        .isEqualTo(ReadyToReceive.NONE));
+    }
+
+    @Test
+    void replySaysHowTheInitiatorIsToSendFirst() {
+        for (ReadyToReceive first : ReadyToReceive.values()) {
+            MpaFrame reply = new MpaResponder(PLAIN,
+                    new MpaFrame(false, MpaFrame.ENHANCED, 2, 1, 1, HELLO)).acceptance(
+                            new StreamParameters(false, false, 5, 6, first), WORLD);
+            int flag = first == ReadyToReceive.NONE ? 0 : MpaFrame.PEER_TO_PEER;
+            int by = switch (first) {
+                case NONE -> 0;
+                case WRITE -> MpaFrame.WRITE_RTR;
+                case READ -> MpaFrame.READ_RTR;
+            };
+            assertThat(reply.inboundReads()).isEqualTo(flag | 5);
+            assertThat(reply.outboundReads()).isEqualTo(by | 6);
+            assertThat(reply.flags()).isEqualTo(MpaFrame.ENHANCED);
+        }
+    }
+
+    @Test
+    void peerThatWantsAnyNumberOfReadsServedGetsWhatTheApplicationServes() {
+        MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, MpaFrame.ENHANCED, 2,
+                MpaFrame.UNLIMITED, MpaFrame.UNLIMITED, HELLO));
+        assertThat(responder.parameters(reads(2, 3)).inboundReads()).isEqualTo(2);
+        assertThat(responder.parameters(reads(2, 3)).outboundReads()).isEqualTo(3);
+    }
+
+    @Test
+    void knownRevisionsGoUpToTheEnhancedOne() {
+        assertThat(MpaResponder.isKnown(new MpaFrame(false, MpaFrame.ENHANCED,
+                MpaFrame.ENHANCED_REVISION, 0, 0, HELLO))).isTrue();
+        assertThat(MpaResponder.isKnown(new MpaFrame(false, 0, 1, 0, 0, HELLO))).isTrue();
+    }
 }

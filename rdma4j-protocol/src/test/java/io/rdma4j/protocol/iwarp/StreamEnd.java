@@ -47,7 +47,7 @@ final class StreamEnd implements IwarpHost {
             long byteLength, @Nullable Integer invalidated, boolean isSolicited) {}
 
     final IwarpQueuePair queuePair;
-    final PostedReceives receives = new PostedReceives(false);
+    final PostedReceives receives;
     final PostedSends sends = new PostedSends();
     final Regions regions = new Regions();
     final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
@@ -57,8 +57,9 @@ final class StreamEnd implements IwarpHost {
     final List<AsyncEventType> events = new ArrayList<>();
     final List<String> terminations = new ArrayList<>();
     final Map<Counter, Long> counted = new EnumMap<>(Counter.class);
-    final ByteStream out;
-    final ByteStream in;
+    final List<QueuePairState> states = new ArrayList<>();
+    ByteStream out;
+    ByteStream in;
     boolean hasHeardPeer;
     boolean isAcknowledged = true;
     long nowNs;
@@ -74,9 +75,10 @@ final class StreamEnd implements IwarpHost {
     private final OutgoingFpdu unit = new OutgoingFpdu();
     private @Nullable Crc32c crc;
 
-    StreamEnd(int distinct, ByteStream in, ByteStream out) {
+    StreamEnd(int distinct, ByteStream in, ByteStream out, boolean hasSharedReceives) {
         this.in = in;
         this.out = out;
+        receives = new PostedReceives(hasSharedReceives);
         address = distinct * 0x1000_0000L;
         key = distinct << 8 | 0x5a;
         queuePair = new IwarpQueuePair(sends, receives, regions, this);
@@ -84,9 +86,25 @@ final class StreamEnd implements IwarpHost {
         new Random(distinct).nextBytes(bytes);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
         regions.register(key, address, memory, EnumSet.allOf(AccessFlag.class));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT)
-                .accessFlags(Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ)),
-                QueuePairState.INIT, 0);
+        modify(new QueuePairAttributes().state(QueuePairState.INIT)
+                .accessFlags(Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ)));
+    }
+
+    void modify(QueuePairAttributes attributes) {
+        queuePair.modify(attributes, attributes.state(), nowNs);
+    }
+
+    /** Brings it from any state to where it can have another stream. */
+    void begin(ByteStream newIn, ByteStream newOut) {
+        modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        modify(new QueuePairAttributes().state(QueuePairState.INIT));
+        in = newIn;
+        out = newOut;
+        stagedFirst = stagedEnd;
+        buffered = 0;
+        hasClosed = false;
+        hasReported = false;
+        hasHeardPeer = false;
     }
 
     /** The connection stands. */
@@ -259,6 +277,7 @@ final class StreamEnd implements IwarpHost {
     @Override
     public void stateChanged(QueuePairState state) {
         assertThat(queuePair.state()).isEqualTo(state);
+        states.add(state);
     }
 
     @Override

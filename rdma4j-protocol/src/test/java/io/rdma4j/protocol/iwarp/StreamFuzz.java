@@ -33,7 +33,7 @@ public final class StreamFuzz {
     private final ByteBuffer choices;
     private final ByteStream arriving = new ByteStream(ROOM, new Random(1));
     private final ByteStream leaving = new ByteStream(ROOM, new Random(2));
-    private final StreamEnd end = new StreamEnd(1, arriving, leaving);
+    private final StreamEnd end = new StreamEnd(1, arriving, leaving, false);
     private final MemorySegment guarded = MemorySegment.ofArray(new byte[GUARD]);
     private final byte[] sink = new byte[ROOM];
     private final boolean hasCrc;

@@ -20,7 +20,10 @@ final class StreamPair {
         boolean hasCrc = true;
         int reads = 4;
         ReadyToReceive first = ReadyToReceive.WRITE;
+        boolean hasSharedReceives;
     }
+
+    private final Settings settings;
 
     StreamPair() {
         this(new Settings());
@@ -30,10 +33,25 @@ final class StreamPair {
         Random random = new Random(settings.seed);
         ByteStream there = new ByteStream(settings.room, random);
         ByteStream back = new ByteStream(settings.room, random);
-        initiator = new StreamEnd(1, back, there);
-        responder = new StreamEnd(2, there, back);
+        this.settings = settings;
+        initiator = new StreamEnd(1, back, there, settings.hasSharedReceives);
+        responder = new StreamEnd(2, there, back, settings.hasSharedReceives);
+        connect();
+    }
+
+    private void connect() {
         initiator.connect(parameters(settings, true), settings.longestUnit, HOLD_NS);
         responder.connect(parameters(settings, false), settings.longestUnit, HOLD_NS);
+    }
+
+    /** Gives both ends another stream, whatever has become of the one before. */
+    void connectAgain() {
+        Random random = new Random(settings.seed);
+        ByteStream there = new ByteStream(settings.room, random);
+        ByteStream back = new ByteStream(settings.room, random);
+        initiator.begin(back, there);
+        responder.begin(there, back);
+        connect();
     }
 
     private static StreamParameters parameters(Settings settings, boolean isInitiator) {
