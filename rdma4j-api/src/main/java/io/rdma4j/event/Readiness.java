@@ -13,9 +13,12 @@ import java.nio.channels.SelectableChannel;
  * pipe, as it would with a blocking one.
  */
 final class Readiness {
+    /** The one of all: its value is nothing to anybody. Direct, so that virtual threads need no copy of it. */
+    private static final ByteBuffer BYTE = ByteBuffer.allocateDirect(1);
+
     private final Pipe.SourceChannel source;
     private final Pipe.SinkChannel sink;
-    private final ByteBuffer oneByte = ByteBuffer.allocateDirect(1);
+    private final ByteBuffer oneByte = BYTE.duplicate();
     private boolean isReadable;
 
     private Readiness(Pipe pipe) throws IOException {

@@ -70,6 +70,12 @@ public class RdmaException extends IOException {
         return new RdmaException(Errno.EOPNOTSUPP, operation, detail);
     }
 
+    /** {@return an exception with ENOMEM, for an operation that needs more memory than the process can have} */
+    public static RdmaException outOfMemory(String operation, OutOfMemoryError cause) {
+        return new RdmaException(Errno.ENOMEM, operation,
+                "the process has not so much memory: " + cause.getMessage(), cause);
+    }
+
     /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();

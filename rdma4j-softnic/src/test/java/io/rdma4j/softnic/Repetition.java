@@ -52,7 +52,7 @@ final class Repetition {
             case "queue pairs" -> queuePairs();
             case "other objects" -> otherObjects();
             case "contexts" -> contexts();
-            case "connections" -> connections();
+            case "connections" -> connections(course -> assertNothingIsLeft(200, 2000, course));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -122,13 +122,19 @@ final class Repetition {
                 () -> OwnLoopback.open(CmStage.OWN, DeviceOptions.DEFAULT).close());
     }
 
-    private static void connections() throws Exception {
+    /** Repeats something, and asserts that nothing is left of it. */
+    interface Repeated {
+        void run(Race.Course course) throws Exception;
+    }
+
+    /** Repeats to connect and disconnect, while a listener keeps the device open. */
+    static void connections(Repeated repeated) throws Exception {
         try (EventChannel events = EventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
             listener.listen(8);
             InetSocketAddress address = listener.localAddress();
-            assertNothingIsLeft(200, 2000, () -> {
+            repeated.run(() -> {
                 try (CmId client = CmId.create(events, PortSpace.TCP)) {
                     connectAndDisconnect(events, client, address);
                 }

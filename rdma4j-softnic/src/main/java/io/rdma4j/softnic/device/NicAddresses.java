@@ -63,8 +63,9 @@ public final class NicAddresses {
                     requireHeld(address);
                 }
             }
-        } catch (RdmaException e) {
-            transport.close();
+        } catch (RdmaException | RuntimeException | Error e) {
+            // As the engine's owner, whose next round frees the memory.
+            driver.run(nowNs -> transport.close());
             throw e;
         }
     }

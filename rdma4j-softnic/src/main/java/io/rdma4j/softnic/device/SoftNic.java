@@ -142,8 +142,13 @@ public final class SoftNic
     private static SoftNic opened(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
         device.requirePresent();
-        SoftNic nic = create(device, wanted);
-        nic.start(address);
+        SoftNic nic;
+        try {
+            nic = create(device, wanted);
+            nic.start(address);
+        } catch (OutOfMemoryError none) {
+            throw RdmaException.outOfMemory("open device", none);
+        }
         FlightEvents.prepare();
         PacketEvents.prepare();
         PortMonitor.OF_PROCESS.watch(nic);
@@ -197,7 +202,12 @@ public final class SoftNic
     /** Opens the sockets and begins to work. */
     public void start(@Nullable InetAddress address) throws RdmaException {
         addresses.open(address);
-        driver.start();
+        try {
+            driver.start();
+        } catch (OutOfMemoryError noThread) {
+            shutDown();
+            throw noThread;
+        }
     }
 
     /** {@return the addresses it sends from and answers to} */

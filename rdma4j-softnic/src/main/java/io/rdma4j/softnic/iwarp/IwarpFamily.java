@@ -11,6 +11,7 @@ import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
@@ -67,7 +68,17 @@ public final class IwarpFamily implements DeviceFamily {
         StreamNetwork network = newNetwork(choice, wanted);
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", choice.toString()),
-                host -> new IwarpTransport(network, settings, host));
+                host -> newTransport(network, settings, host));
+    }
+
+    private static IwarpTransport newTransport(StreamNetwork network, IwarpSettings settings,
+            TransportHost host) {
+        try {
+            return new IwarpTransport(network, settings, host);
+        } catch (OutOfMemoryError none) {
+            network.close();
+            throw none;
+        }
     }
 
     private static BackendChoice choice(NetworkBackend wanted) throws RdmaException {

@@ -43,12 +43,13 @@ final class IwarpLink implements Link {
     private final BriefLooks looks = new BriefLooks();
     private final IwarpSettings settings;
     private final Engine engine;
+    private final Arena arena;
     private final MemorySegment inbound;
     private final ByteBuffer inboundBuffer;
     private final MemorySegment outbound;
     private final ByteBuffer outboundBuffer;
     private final UnsentBuffers unsentBuffers;
-    private final OutgoingFpdu unit = new OutgoingFpdu();
+    private final OutgoingFpdu unit;
     private final Crc32c crc = new Crc32c();
     /** Those that are being set up, in the order of the times when that is over. */
     private final Set<IwarpConnection> initiating = new LinkedHashSet<>();
@@ -83,11 +84,17 @@ final class IwarpLink implements Link {
         this.settings = settings;
         engine = new Engine(random, this);
         lingering = new LingeringConnections(settings.patience().lingerNs());
-        Arena arena = Arena.ofAuto();
-        inbound = arena.allocate(INBOUND, 64);
-        inboundBuffer = inbound.asByteBuffer();
-        outbound = arena.allocate(OUTBOUND, 64);
-        outboundBuffer = outbound.asByteBuffer();
+        arena = Arena.ofShared();
+        try {
+            unit = new OutgoingFpdu(arena);
+            inbound = arena.allocate(INBOUND, 64);
+            inboundBuffer = inbound.asByteBuffer();
+            outbound = arena.allocate(OUTBOUND, 64);
+            outboundBuffer = outbound.asByteBuffer();
+        } catch (OutOfMemoryError none) {
+            arena.close();
+            throw none;
+        }
     }
 
     /** {@return memory for what the network does not take at once} */
@@ -266,6 +273,10 @@ final class IwarpLink implements Link {
     @Override
     public boolean receive(long nowNs, boolean isOften) {
         hasMore = false;
+        if (isClosed) {
+            free();
+            return false;
+        }
         boolean isBrief = looks.isBrief(nowNs, isOften);
         hasReceived = isBrief ? network.pollBriefly() : network.poll();
         if (isBrief) {
@@ -300,7 +311,10 @@ final class IwarpLink implements Link {
 
     @Override
     public boolean beginTransmit(long nowNs) {
-        return true;
+        if (isClosed) {
+            free();
+        }
+        return !isClosed;
     }
 
     @Override
@@ -339,7 +353,7 @@ final class IwarpLink implements Link {
 
     /**
      * Ends all connections, and waits for a bounded time until the sent bytes have left. No other thread uses the network
-     * any more.
+     * any more. The next round frees the memory: an event may close the device while a call of this object uses it.
      *
      * @param clock the engine's clock
      */
@@ -362,6 +376,14 @@ final class IwarpLink implements Link {
         network.close();
         if (wasInterrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** All streams are closed, so that the system is never given an address of the memory again. */
+    private void free() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+            unsentBuffers.close();
         }
     }
 }

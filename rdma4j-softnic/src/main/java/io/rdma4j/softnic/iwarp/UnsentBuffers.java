@@ -2,14 +2,16 @@ package io.rdma4j.softnic.iwarp;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Map;
 
 /**
  * Memory for bytes that the network does not take at once. Connections give their buffers back as soon as these are empty, and a
- * few are kept for the next, because direct memory is returned to the system only by the garbage collector. If many are in use,
- * as peers do not read, connections have to send less at once, so that their buffers are shorter. For the engine's owner.
+ * few are kept for the next, because native memory costs time to get and to free. If many are in use, as peers do not read, connections have to send less at once, so that their buffers are shorter. For the engine's owner.
  */
 class UnsentBuffers {
     static final int MOST_SPARE = 4;
@@ -22,7 +24,10 @@ class UnsentBuffers {
     private final Buffers frames = new Buffers(FRAME, MOST_SPARE_SHORT);
     private final Buffers shortOnes;
     private final Buffers longOnes;
+    /** The arenas of those in native memory, in use or kept. Equal buffers may be different ones. */
+    private final Map<ByteBuffer, Arena> arenas = new IdentityHashMap<>();
     private int longInUse;
+    private boolean isClosed;
 
     /**
      * @param longLength the bytes that a connection usually sends at once
@@ -41,6 +46,9 @@ class UnsentBuffers {
     /** {@return a buffer of at least so many bytes, null if the process has no memory for it} */
     @Nullable
     ByteBuffer take(int atLeast) {
+        if (isClosed) {
+            return null;
+        }
         if (atLeast <= frames.length) {
             return frames.take();
         }
@@ -54,26 +62,48 @@ class UnsentBuffers {
         return taken;
     }
 
-    private static @Nullable ByteBuffer allocate(int length) {
+    private @Nullable ByteBuffer allocate(int length) {
         if (length <= FRAME) {
             return ByteBuffer.allocate(length);
         }
+        // Of the kind that a system call takes as it is.
+        Arena arena = Arena.ofShared();
         try {
-            // Of the kind that a system call takes as it is.
-            return ByteBuffer.allocateDirect(length);
+            ByteBuffer buffer = arena.allocate(length, 64).asByteBuffer();
+            arenas.put(buffer, arena);
+            return buffer;
         } catch (OutOfMemoryError none) {
+            arena.close();
             return null;
+        }
+    }
+
+    /** Nobody uses it any more. */
+    private void free(ByteBuffer buffer) {
+        Arena arena = arenas.remove(buffer);
+        if (arena != null) {
+            arena.close();
         }
     }
 
     /** Takes a buffer back. */
     void give(ByteBuffer buffer) {
-        if (frames.give(buffer) || shortOnes.give(buffer)) {
+        if (isClosed || frames.give(buffer) || shortOnes.give(buffer)) {
             return;
         }
-        if (longOnes.give(buffer) || buffer.capacity() > longOnes.length) {
+        if (longOnes.give(buffer)) {
             longInUse--;
+        } else if (buffer.capacity() > longOnes.length) {
+            longInUse--;
+            free(buffer);
         }
+    }
+
+    /** Frees all, also those that were not given back: their connections are over. */
+    void close() {
+        isClosed = true;
+        arenas.values().forEach(Arena::close);
+        arenas.clear();
     }
 
     /** {@return how many long buffers are kept for the next} */
@@ -82,7 +112,7 @@ class UnsentBuffers {
     }
 
     /** Buffers of one length, a few of which are kept. */
-    private static final class Buffers {
+    private final class Buffers {
         private final int length;
         private final int mostSpare;
         private final Deque<ByteBuffer> spare = new ArrayDeque<>();
@@ -105,6 +135,8 @@ class UnsentBuffers {
             }
             if (spare.size() < mostSpare) {
                 spare.push(buffer);
+            } else {
+                free(buffer);
             }
             return true;
         }

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.memory;
 import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,9 +16,28 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public static final int MAX_ACCESS = 1 << 20;
 
+    /** The memory behind all null regions of the process, which stays from the first of them on. */
     private static final class Nowhere {
-        static final MemorySegment ZEROS = Arena.global().allocate(MAX_ACCESS);
-        static final MemorySegment WASTE = Arena.global().allocate(MAX_ACCESS);
+        /** Null until the first null region, when it must be possible to refuse it. */
+        private static volatile @Nullable MemorySegment zeros;
+        private static volatile @Nullable MemorySegment waste;
+
+        static synchronized void prepare() {
+            if (zeros == null) {
+                zeros = Arena.global().allocate(MAX_ACCESS);
+            }
+            if (waste == null) {
+                waste = Arena.global().allocate(MAX_ACCESS);
+            }
+        }
+
+        static MemorySegment of(boolean isWrite) {
+            MemorySegment memory = isWrite ? waste : zeros;
+            if (memory == null) {
+                throw new IllegalStateException("there is no null region");
+            }
+            return memory;
+        }
     }
 
     private final int key;
@@ -48,8 +68,13 @@ public final class RegisteredMemory implements KeyedMemory {
         this.isNull = isNull;
     }
 
-    /** {@return memory that discards writes and reads as zeros} */
+    /**
+     * {@return memory that discards writes and reads as zeros}
+     *
+     * @throws OutOfMemoryError if the process has no native memory for it
+     */
     public static RegisteredMemory nothing(int key, Object domain) {
+        Nowhere.prepare();
         return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
                 AccessFlag.LOCAL_WRITE.bit(), true);
     }
@@ -101,7 +126,7 @@ public final class RegisteredMemory implements KeyedMemory {
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {
         if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= MAX_ACCESS) {
-            target.point(isWrite ? Nowhere.WASTE : Nowhere.ZEROS, 0);
+            target.point(Nowhere.of(isWrite), 0);
             return true;
         }
         return allows(wantedKey, wantedDomain, wantedAddress, length,

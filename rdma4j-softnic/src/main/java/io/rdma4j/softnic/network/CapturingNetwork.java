@@ -56,18 +56,30 @@ public final class CapturingNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort open(InetAddress local) throws RdmaException {
-        return ports.add(new CapturingPort(network.open(local), writer));
+        return capturing(network.open(local));
     }
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        return ports.add(new CapturingPort(network.join(group), writer));
+        return capturing(network.join(group));
+    }
+
+    private PacketPort capturing(PacketPort port) throws RdmaException {
+        try {
+            return ports.add(new CapturingPort(port, writer));
+        } catch (OutOfMemoryError none) {
+            network.leave(port.local());
+            throw RdmaException.outOfMemory("open device", none);
+        }
     }
 
     @Override
     public void leave(Gid group) {
-        ports.remove(group);
+        PacketPort port = ports.remove(group);
         network.leave(group);
+        if (port != null) {
+            ((CapturingPort) port).memory.close();
+        }
     }
 
     @Override
@@ -104,13 +116,18 @@ public final class CapturingNetwork implements DatagramNetwork {
     @Override
     public void close() {
         network.close();
+        for (PacketPort port : ports.inOrder()) {
+            ((CapturingPort) port).memory.close();
+        }
+        ports.clear();
         writer.close();
     }
 
     private static final class CapturingPort implements PacketPort {
         private final PacketPort port;
         private final PcapWriter writer;
-        private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+        private final Arena memory = Arena.ofShared();
+        private final PacketSealer sealer = new PacketSealer(memory);
 
         CapturingPort(PacketPort port, PcapWriter writer) {
             this.port = port;

@@ -23,19 +23,27 @@ import java.util.List;
 public final class ImpairedNetwork implements DatagramNetwork {
     private final DatagramNetwork network;
     private final ImpairmentDraw draw;
-    private final Arena arena = Arena.ofAuto();
-    private final DelayedPackets held = new DelayedPackets(arena);
+    private final Arena arena = Arena.ofShared();
+    private final DelayedPackets held;
     private final Ports ports = new Ports();
     private volatile long nowNs;
     private volatile long nextDueNs = Long.MAX_VALUE;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
 
     /**
-     * @param network the network for the remaining packets
+     * @param network the network for the remaining packets, which is closed if there is no memory for delayed ones
+     * @throws RdmaException ENOMEM if there is no memory for them
      */
-    public ImpairedNetwork(DatagramNetwork network, Impairment impairment) {
+    public ImpairedNetwork(DatagramNetwork network, Impairment impairment) throws RdmaException {
         this.network = network;
         draw = new ImpairmentDraw(impairment);
+        try {
+            held = new DelayedPackets(arena);
+        } catch (OutOfMemoryError none) {
+            arena.close();
+            network.close();
+            throw RdmaException.outOfMemory("open device", none);
+        }
     }
 
     @Override
@@ -50,7 +58,13 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort open(InetAddress local) throws RdmaException {
-        return ports.add(new ImpairedPort(network.open(local)));
+        PacketPort port = network.open(local);
+        try {
+            return ports.add(new ImpairedPort(port));
+        } catch (OutOfMemoryError none) {
+            network.leave(port.local());
+            throw RdmaException.outOfMemory("open device", none);
+        }
     }
 
     @Override
@@ -61,7 +75,9 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
     @Override
     public void leave(Gid group) {
-        ports.remove(group);
+        if (ports.remove(group) instanceof ImpairedPort port) {
+            port.memory.close();
+        }
         network.leave(group);
     }
 
@@ -108,8 +124,19 @@ public final class ImpairedNetwork implements DatagramNetwork {
     @Override
     public void close() {
         nowNs = Long.MAX_VALUE - 1;
-        sendDue();
+        if (arena.scope().isAlive()) {
+            sendDue();
+        }
         network.close();
+        for (PacketPort each : ports.inOrder()) {
+            if (each instanceof ImpairedPort port) {
+                port.memory.close();
+            }
+        }
+        ports.clear();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
     }
 
     /** {@return whether no due packet is left} */
@@ -144,7 +171,8 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
     private final class ImpairedPort implements PacketPort {
         private final PacketPort port;
-        private final PacketSealer sealer = new PacketSealer(arena);
+        private final Arena memory = Arena.ofShared();
+        private final PacketSealer sealer = new PacketSealer(memory);
         private final Icrc icrc = new Icrc();
         private long queuedUntilNs = Long.MIN_VALUE;
 

@@ -53,8 +53,13 @@ final class NioPort implements PacketPort {
         this.channel = channel;
         this.local = local;
         this.interfaceIndex = interfaceIndex;
-        sealer = new PacketSealer(memory);
-        received = memory.allocate(PacketSealer.CAPACITY, 64);
+        try {
+            sealer = new PacketSealer(memory);
+            received = memory.allocate(PacketSealer.CAPACITY, 64);
+        } catch (OutOfMemoryError none) {
+            memory.close();
+            throw none;
+        }
         receivedView = received.asByteBuffer();
         receivedForCheck = received.asByteBuffer();
     }

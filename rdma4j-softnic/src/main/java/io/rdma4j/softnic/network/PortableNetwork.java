@@ -73,6 +73,9 @@ public final class PortableNetwork implements DatagramNetwork {
         } catch (IOException e) {
             close(channel);
             throw refusal(local, e);
+        } catch (OutOfMemoryError none) {
+            close(channel);
+            throw RdmaException.outOfMemory("open device", none);
         } catch (RuntimeException closing) {
             close(channel);
             throw closing;
@@ -80,9 +83,15 @@ public final class PortableNetwork implements DatagramNetwork {
     }
 
     private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
-        channel.register(selector, SelectionKey.OP_READ);
+        NioPort port = new NioPort(channel, Gid.of(local), networkInterface.getIndex());
+        try {
+            channel.register(selector, SelectionKey.OP_READ);
+        } catch (IOException | RuntimeException e) {
+            port.close();
+            throw e;
+        }
         selector.wakeup();
-        return ports.add(new NioPort(channel, Gid.of(local), networkInterface.getIndex()));
+        return ports.add(port);
     }
 
     @Override
@@ -104,6 +113,9 @@ public final class PortableNetwork implements DatagramNetwork {
         } catch (IOException | UnsupportedOperationException e) {
             close(channel);
             throw AddressRefusal.notJoined(address, networkInterface, e.getMessage(), e);
+        } catch (OutOfMemoryError none) {
+            close(channel);
+            throw RdmaException.outOfMemory("attach to multicast group", none);
         }
     }
 

@@ -12,6 +12,7 @@ import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
@@ -78,13 +79,23 @@ public final class RoceFamily implements DeviceFamily {
         boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
                 details(choice, loopback), host -> {
-                    RoceTransport transport = new RoceTransport(network,
-                            obstacleToSharing(choice, network), settings, host,
-                            numbers.computeIfAbsent(network.sharing().prefix(),
-                                    _ -> new ProcessNumbers(network.sharing(), host.random())));
+                    RoceTransport transport = newTransport(network,
+                            obstacleToSharing(choice, network), settings, host);
                     transport.skipNetwork(skipsNetwork);
                     return transport;
                 });
+    }
+
+    private RoceTransport newTransport(DatagramNetwork network,
+            @Nullable String obstacleToSharing, CmSettings settings, TransportHost host) {
+        try {
+            return new RoceTransport(network, obstacleToSharing, settings, host,
+                    numbers.computeIfAbsent(network.sharing().prefix(),
+                            _ -> new ProcessNumbers(network.sharing(), host.random())));
+        } catch (OutOfMemoryError none) {
+            network.close();
+            throw none;
+        }
     }
 
     /**

@@ -42,10 +42,12 @@ final class RoceLink implements Link {
     private final PacketReceiver receiver;
     private final FullPorts ports;
     private final @Nullable SharedMemory memory;
+    private final Arena arena = Arena.ofShared();
     private final OutgoingPacket outgoing;
     private boolean isPortFull;
     private boolean isUnflushed;
     private boolean skipsNetwork;
+    private boolean isClosed;
 
     /**
      * @param random numbers that others cannot guess
@@ -60,12 +62,16 @@ final class RoceLink implements Link {
         this.network = network;
         this.paths = paths;
         memory = network.sharedMemory();
-        Arena arena = Arena.ofAuto();
-        outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         connectionManager.identifiers(sharing.prefix(), numbers::nextIdentifier);
-        management = new ManagementPort(connectionManager, sharing, arena);
         heldUp = new HeldUpQueuePairs(engine);
-        dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
+        try {
+            outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+            management = new ManagementPort(connectionManager, sharing, arena);
+            dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
+        } catch (OutOfMemoryError none) {
+            arena.close();
+            throw none;
+        }
         receiver = new PacketReceiver(network, dispatcher);
         ports = new FullPorts(network, engine.counters());
     }
@@ -145,6 +151,10 @@ final class RoceLink implements Link {
 
     @Override
     public boolean receive(long nowNs, boolean isOften) {
+        if (isClosed) {
+            free();
+            return false;
+        }
         return receiver.receive(nowNs, isOften);
     }
 
@@ -162,6 +172,10 @@ final class RoceLink implements Link {
 
     @Override
     public boolean beginTransmit(long nowNs) {
+        if (isClosed) {
+            free();
+            return false;
+        }
         if (isPortFull && !flush()) {
             return false;
         }
@@ -336,5 +350,19 @@ final class RoceLink implements Link {
     @Override
     public void wake() {
         network.wake();
+    }
+
+    /**
+     * The network is closed: nothing is sent or received any more. The next round frees the memory, because a received
+     * packet may close the device while a call of this object uses it.
+     */
+    void close() {
+        isClosed = true;
+    }
+
+    private void free() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
     }
 }

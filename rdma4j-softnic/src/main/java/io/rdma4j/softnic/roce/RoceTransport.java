@@ -160,6 +160,7 @@ public final class RoceTransport implements Transport {
     @Override
     public void close() {
         network.close();
+        link.close();
     }
 
     // ---------------------------------------------------------------- addresses

@@ -107,8 +107,7 @@ public final class Limits {
         try {
             return constructor.get();
         } catch (OutOfMemoryError e) {
-            throw new RdmaException(Errno.ENOMEM, operation,
-                    "the process has not so much memory: " + e.getMessage(), e);
+            throw RdmaException.outOfMemory(operation, e);
         }
     }
 

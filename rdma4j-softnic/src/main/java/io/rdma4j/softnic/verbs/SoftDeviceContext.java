@@ -296,8 +296,14 @@ public final class SoftDeviceContext implements CmContext {
         return nic.driver().call(nowNs -> {
             checkOpen();
             nic.takeDeviceMemory(byteSize);
-            children.add(ObjectKind.DEVICE_MEMORY);
-            return new SoftDeviceMemory(this, byteSize, byteAlignment);
+            try {
+                SoftDeviceMemory memory = new SoftDeviceMemory(this, byteSize, byteAlignment);
+                children.add(ObjectKind.DEVICE_MEMORY);
+                return memory;
+            } catch (OutOfMemoryError none) {
+                nic.releaseDeviceMemory(byteSize);
+                throw RdmaException.outOfMemory(operation, none);
+            }
         });
     }
 

@@ -205,8 +205,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
         return nic().driver().call(nowNs -> {
             checkOpen();
             nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
-            SoftMemoryRegion region = new SoftMemoryRegion(this,
-                    RegisteredMemory.nothing(nic().memory().newKey(), root()),
+            RegisteredMemory nothing = Limits.allocate(REGISTER,
+                    () -> RegisteredMemory.nothing(nic().memory().newKey(), root()));
+            SoftMemoryRegion region = new SoftMemoryRegion(this, nothing,
                     Set.of(AccessFlag.LOCAL_WRITE), null, null);
             count(ObjectKind.MEMORY_REGION);
             return region;

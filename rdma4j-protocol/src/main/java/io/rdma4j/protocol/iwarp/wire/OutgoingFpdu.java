@@ -5,8 +5,8 @@ import io.rdma4j.protocol.work.PayloadPieces;
 import io.rdma4j.protocol.work.PayloadTarget;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 
 /**
  * A unit to be sent: its header, written here, and its payload as pieces of memory that stay where they are. The sender of
@@ -28,13 +28,21 @@ public final class OutgoingFpdu implements PayloadTarget {
     /** The control word, a length and the longest header. */
     private static final int MAX_TERMINATE = CONTROL_LENGTH + RdmapOpcode.MAX_HEADER_LENGTH;
 
-    private final MemorySegment header = Arena.ofAuto().allocate(RdmapOpcode.MAX_HEADER_LENGTH, 8);
-    private final MemorySegment terminate = Arena.ofAuto().allocate(MAX_TERMINATE, 8);
+    private final MemorySegment header;
+    private final MemorySegment terminate;
     private final PayloadPieces payload = new PayloadPieces();
     private RdmapOpcode opcode = RdmapOpcode.SEND;
 
-    /** Creates one. */
-    public OutgoingFpdu() {}
+    /** @param allocator allocates the memory for headers */
+    public OutgoingFpdu(SegmentAllocator allocator) {
+        header = allocator.allocate(RdmapOpcode.MAX_HEADER_LENGTH, 8);
+        terminate = allocator.allocate(MAX_TERMINATE, 8);
+    }
+
+    /** Creates one with its headers on the heap, for a message that is sent once. */
+    public OutgoingFpdu() {
+        this((bytes, alignment) -> MemorySegment.ofArray(new long[(int) bytes + 7 >> 3]));
+    }
 
     /** Starts a unit without payload. */
     public OutgoingFpdu begin(RdmapOpcode newOpcode, boolean isLast) {

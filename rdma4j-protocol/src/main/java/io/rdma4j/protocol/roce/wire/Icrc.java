@@ -25,7 +25,7 @@ public final class Icrc {
 
     private final CRC32 crc = new CRC32();
     private final ByteBuffer prefix = ByteBuffer
-            .allocateDirect(DUMMY_LRH + IPV6_HEADER + UDP_HEADER + MASKED_TRANSPORT);
+            .allocate(DUMMY_LRH + IPV6_HEADER + UDP_HEADER + MASKED_TRANSPORT);
 
     private Gid prefixSource = Gid.ZERO;
     private Gid prefixDestination = Gid.ZERO;

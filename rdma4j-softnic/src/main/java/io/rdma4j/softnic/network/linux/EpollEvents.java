@@ -52,9 +52,9 @@ final class EpollEvents {
         return event;
     }
 
-    /** {@return the memory that the kernel writes to} */
-    MemorySegment memory() {
-        return memory;
+    /** {@return the address of the memory that the kernel writes to} */
+    long address() {
+        return memory.address();
     }
 
     /** {@return the event bits} */

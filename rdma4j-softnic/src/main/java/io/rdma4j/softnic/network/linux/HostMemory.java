@@ -71,9 +71,9 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         seenChanges = table.changes() - 1;
         pages = SharedPages.create("rdma4j-mailbox", LENGTH);
         try {
-            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this);
+            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this, pages::allocate);
             pipe = WakePipe.create();
-        } catch (LinuxSocket.Refused e) {
+        } catch (LinuxSocket.Refused | OutOfMemoryError e) {
             pages.close();
             throw e;
         }

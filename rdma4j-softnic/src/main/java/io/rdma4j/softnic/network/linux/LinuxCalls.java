@@ -78,8 +78,8 @@ final class LinuxCalls {
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
     private static final MethodHandle EPOLL_CTL = handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT,
             JAVA_INT, ADDRESS);
-    private static final MethodHandle EPOLL_WAIT = plain("epoll_wait", JAVA_INT, JAVA_INT, ADDRESS,
-            JAVA_INT, JAVA_INT);
+    private static final MethodHandle EPOLL_WAIT = plain("epoll_wait", JAVA_INT, JAVA_INT,
+            JAVA_LONG, JAVA_INT, JAVA_INT);
     private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
     private static final MethodHandle READ = plain("read", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
@@ -164,8 +164,11 @@ final class LinuxCalls {
         }
     }
 
-    /** epoll_wait(2) with time-out 0. {@return the number of events} */
-    int epollWait(int epoll, MemorySegment events, int most) {
+    /**
+     * epoll_wait(2) with time-out 0. The events are named by their address, because a segment of a shared arena would be
+     * marked as in use at each call; the caller knows that the memory is there. {@return the number of events}
+     */
+    static int epollWait(int epoll, long events, int most) {
         try {
             return (int) EPOLL_WAIT.invokeExact(epoll, events, most, 0);
         } catch (Throwable t) {

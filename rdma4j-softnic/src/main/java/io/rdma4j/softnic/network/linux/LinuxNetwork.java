@@ -59,6 +59,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     private static volatile boolean hasWorked;
 
     private final NetworkInterface networkInterface;
+    private final Arena pollerMemory = Arena.ofShared();
     private final SocketPoller poller;
     /** Null where processes cannot share the port. */
     private final @Nullable SharedPort shared;
@@ -91,11 +92,22 @@ public final class LinuxNetwork implements DatagramNetwork {
         this.shared = shared;
         memory = meeting == Meeting.NEVER ? null : openMemory(shared, meeting == Meeting.ALL);
         try {
-            // An automatic arena, because a waking thread may still read the memory, which is small.
-            poller = new SocketPoller(Arena.ofAuto(), memory == null ? null : memory.pipe());
+            poller = new SocketPoller(pollerMemory, memory == null ? null : memory.pipe());
         } catch (LinuxSocket.Refused e) {
+            giveUp();
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives nothing to wait with: " + e.getMessage(), e);
+        } catch (OutOfMemoryError none) {
+            giveUp();
+            throw RdmaException.outOfMemory("open device", none);
+        }
+    }
+
+    /** It cannot be opened. */
+    private void giveUp() {
+        pollerMemory.close();
+        if (memory != null) {
+            memory.close();
         }
     }
 
@@ -220,6 +232,9 @@ public final class LinuxNetwork implements DatagramNetwork {
                 case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
                 default -> AddressRefusal.of(address, e.getMessage(), e);
             };
+        } catch (OutOfMemoryError none) {
+            giveUp(port, socket, portMemory);
+            throw RdmaException.outOfMemory("open device", none);
         } catch (RdmaException | RuntimeException | Error e) {
             giveUp(port, socket, portMemory);
             throw e;
@@ -310,6 +325,9 @@ public final class LinuxNetwork implements DatagramNetwork {
         } catch (LinuxSocket.Refused e) {
             socket.close();
             throw e;
+        } catch (OutOfMemoryError none) {
+            socket.close();
+            throw new LinuxSocket.Refused(LinuxCalls.ENOMEM, "a flow's memory");
         }
     }
 
@@ -348,6 +366,9 @@ public final class LinuxNetwork implements DatagramNetwork {
         } catch (LinuxSocket.Refused e) {
             close(socket, memory);
             throw AddressRefusal.notJoined(group.address(), networkInterface, e.getMessage(), e);
+        } catch (OutOfMemoryError none) {
+            close(socket, memory);
+            throw RdmaException.outOfMemory("attach to multicast group", none);
         }
     }
 
@@ -426,6 +447,10 @@ public final class LinuxNetwork implements DatagramNetwork {
             memory.close();
         }
         poller.close();
+        if (pollerMemory.scope().isAlive()) {
+            // No thread waits any more, and one that wakes others sees that the poller is closed.
+            pollerMemory.close();
+        }
         if (shared != null) {
             shared.awaitLeft();
         }

@@ -31,12 +31,13 @@ public final class LinuxStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
     private static final int BETWEEN_BYTES = 64 << 10;
 
+    private final Arena arena;
     private final SocketPoller poller;
     private final TcpCalls calls;
     private final EpollEvents events;
     private final Watchers watchers = new Watchers();
     /** Bytes of heap buffers are copied through it. */
-    private final ByteBuffer between = ByteBuffer.allocateDirect(BETWEEN_BYTES);
+    private final ByteBuffer between;
     private final BufferAddress sent = new BufferAddress();
     private final BufferAddress received = new BufferAddress();
     /** Streams that may have more to read, and those being read in this round. */
@@ -58,18 +59,27 @@ public final class LinuxStreams implements StreamNetwork {
 
     private record Refused(LinuxStream stream, int errno) {}
 
-    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    /** @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory */
     public LinuxStreams() throws RdmaException {
-        // An automatic arena, because a waking thread may still read the memory, which is small.
-        Arena arena = Arena.ofAuto();
+        this(Arena.ofShared());
+    }
+
+    private LinuxStreams(Arena arena) throws RdmaException {
+        this.arena = arena;
         try {
+            calls = new TcpCalls(arena);
+            events = new EpollEvents(arena);
+            between = arena.allocate(BETWEEN_BYTES, 64).asByteBuffer();
+            // Last, so that nothing has to be closed but the arena.
             poller = new SocketPoller(arena, null);
         } catch (LinuxSocket.Refused e) {
+            arena.close();
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives nothing to wait with: " + e.getMessage(), e);
+        } catch (OutOfMemoryError none) {
+            arena.close();
+            throw RdmaException.outOfMemory("open device", none);
         }
-        calls = new TcpCalls(arena);
-        events = new EpollEvents(arena);
     }
 
     /** {@return why this network does not work here, or null if it does} */
@@ -342,6 +352,9 @@ public final class LinuxStreams implements StreamNetwork {
             lookAtDue();
         }
         report();
+        if (isClosed) {
+            return hasHappened;
+        }
         poller.take(events);
         nextEvent = 0;
         report();
@@ -351,7 +364,8 @@ public final class LinuxStreams implements StreamNetwork {
     /** Reports the events that were taken and not reported yet: those behind one whose handler has thrown an error are left. */
     private void report() {
         try {
-            while (nextEvent < events.count) {
+            // A handler may close this network.
+            while (nextEvent < events.count && !isClosed) {
                 int next = nextEvent++;
                 Watchers.Watcher watcher = watchers.find(events.key(next));
                 if (watcher != null) {
@@ -439,5 +453,7 @@ public final class LinuxStreams implements StreamNetwork {
         refused.forEach(each -> each.stream.close());
         isClosed = true;
         poller.close();
+        // No thread waits any more, and one that wakes others sees that the poller is closed.
+        arena.close();
     }
 }

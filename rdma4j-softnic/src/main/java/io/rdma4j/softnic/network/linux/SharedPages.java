@@ -74,6 +74,11 @@ final class SharedPages implements AutoCloseable {
                 pages -> MemoryCalls.unmap(pages.address(), length));
     }
 
+    /** {@return memory of this process alone, which is freed with the pages} */
+    MemorySegment allocate(long byteSize, long byteAlignment) {
+        return arena.allocate(byteSize, byteAlignment);
+    }
+
     private static int require(int result, String call) throws LinuxSocket.Refused {
         if (result < 0) {
             throw new LinuxSocket.Refused(LinuxCalls.EACCES, call);

@@ -30,7 +30,6 @@ final class SocketPoller {
 
     private final LinuxCalls waiterCalls;
     private final LinuxCalls wakerCalls;
-    private final LinuxCalls takerCalls;
     private final int epoll;
     private final int eventfd;
     private final MemorySegment polled;
@@ -41,11 +40,13 @@ final class SocketPoller {
     private final @Nullable WakePipe pipe;
     private boolean isClosed;
 
-    /** @param pipe the pipe by which other processes end a wait, null if none does */
+    /**
+     * @param arena may be closed after this object
+     * @param pipe the pipe by which other processes end a wait, null if none does
+     */
     SocketPoller(Arena arena, @Nullable WakePipe pipe) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
         wakerCalls = new LinuxCalls(arena);
-        takerCalls = new LinuxCalls(arena);
         epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
                 "epoll_create1");
         int result = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -102,7 +103,7 @@ final class SocketPoller {
     /** Takes events, as many as there is room for. For one thread at a time, also while another one waits. */
     void take(EpollEvents events) {
         events.count = Math.max(0,
-                takerCalls.epollWait(epoll, events.memory(), EpollEvents.MOST));
+                LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST));
     }
 
     /** @param timeoutNs {@link Long#MAX_VALUE} to wait without limit */

@@ -16,19 +16,29 @@ final class WakePipe implements AutoCloseable {
     private static final int EPIPE = 32;
     private static final int BYTES = 64;
 
-    private final Arena arena = Arena.ofShared();
-    private final LinuxCalls calls = new LinuxCalls(arena);
-    private final MemorySegment bytes = arena.allocate(BYTES, 8);
-    private final MemorySegment one = bytes.asSlice(0, 1);
+    private final Arena arena;
+    private final LinuxCalls calls;
+    private final MemorySegment bytes;
+    private final MemorySegment one;
     /** -1 for the pipe of another process. */
     private final int readable;
     private final int writable;
     private final long inode;
 
-    private WakePipe(int readable, int writable, long inode) {
+    /** @throws LinuxSocket.Refused if there is no memory for it; the descriptors are closed then */
+    private WakePipe(int readable, int writable, long inode) throws LinuxSocket.Refused {
         this.readable = readable;
         this.writable = writable;
         this.inode = inode;
+        arena = Arena.ofShared();
+        try {
+            calls = new LinuxCalls(arena);
+            bytes = arena.allocate(BYTES, 8);
+        } catch (OutOfMemoryError none) {
+            close();
+            throw new LinuxSocket.Refused(LinuxCalls.ENOMEM, "a pipe's memory");
+        }
+        one = bytes.asSlice(0, 1);
     }
 
     /** {@return a pipe of this process} */
@@ -43,15 +53,17 @@ final class WakePipe implements AutoCloseable {
     }
 
     private static WakePipe of(int readable, int writable) throws LinuxSocket.Refused {
+        long inode;
         try {
-            // The writable end stays open: otherwise the pipe would be ready whenever no other process has it
-            // open.
-            return new WakePipe(readable, writable, ProcessFiles.inode(readable));
+            inode = ProcessFiles.inode(readable);
         } catch (LinuxSocket.Refused e) {
             LinuxCalls.close(readable);
             LinuxCalls.close(writable);
             throw e;
         }
+        // The writable end stays open: otherwise the pipe would be ready whenever no other process has it
+        // open.
+        return new WakePipe(readable, writable, inode);
     }
 
     /**

@@ -5,8 +5,8 @@ import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +26,7 @@ public final class Mailbox {
     private final MemorySegment memory;
     private final MailboxSystem system;
     private final @Nullable RingReader[] rings;
-    private final SharedPacket packet = new SharedPacket(
-            Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
+    private final SharedPacket packet;
     /** The rings that may get packets; replaced, not changed, because a thread that goes to sleep reads the array. */
     private volatile RingReader[] active = NONE;
     /** The rings that hold memory, including those whose writers may die before they give it back. */
@@ -38,9 +37,13 @@ public final class Mailbox {
     private int sleeps;
     private long sweepDueNs = Long.MAX_VALUE;
 
-    /** @param memory {@link #length} bytes of zeros */
-    public Mailbox(MemorySegment memory, long nonce, MailboxSystem system) {
+    /**
+     * @param memory {@link #length} bytes of zeros
+     * @param own allocates memory that only this process can change
+     */
+    public Mailbox(MemorySegment memory, long nonce, MailboxSystem system, SegmentAllocator own) {
         this.memory = memory;
+        packet = new SharedPacket(own.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         this.system = system;
         int ringCount = RingLayout.ringsOf(memory.byteSize());
         rings = new RingReader[ringCount];

@@ -32,7 +32,7 @@ public final class ImpairedStreams extends ForwardingStreams {
     private final Random random;
     private final Random bits;
     /** Receives bytes that are discarded. */
-    private final ByteBuffer unread = ByteBuffer.allocateDirect(UNREAD_BYTES);
+    private final ByteBuffer unread = ByteBuffer.allocate(UNREAD_BYTES);
     /** Those that keep something. */
     private final Set<Impaired> keeping = new LinkedHashSet<>();
     /** Streams that were cut, whose users were not notified yet. */

@@ -51,7 +51,7 @@ public final class PortableStreams implements StreamNetwork {
     private volatile boolean hasClosed;
     private volatile boolean isClosed;
 
-    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    /** @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory */
     public PortableStreams() throws RdmaException {
         Selector first = null;
         try {
@@ -62,6 +62,9 @@ public final class PortableStreams implements StreamNetwork {
             closeQuietly(first);
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives no selector: " + e.getMessage(), e);
+        } catch (OutOfMemoryError none) {
+            closeQuietly(first);
+            throw RdmaException.outOfMemory("open device", none);
         }
     }
 

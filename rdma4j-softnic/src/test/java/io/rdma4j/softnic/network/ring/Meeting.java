@@ -31,8 +31,8 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     final Arena arena = Arena.ofAuto();
     final MemorySegment memory = arena.allocate(Mailbox.length(RINGS), 64);
-    final Mailbox mailbox = new Mailbox(memory, NONCE, this);
-    final Mailbox own = new Mailbox(arena.allocate(Mailbox.length(1), 64), 5, this);
+    final Mailbox mailbox = new Mailbox(memory, NONCE, this, arena);
+    final Mailbox own = new Mailbox(arena.allocate(Mailbox.length(1), 64), 5, this, arena);
     final List<Integer> received = new ArrayList<>();
     final List<byte[]> payloads = new ArrayList<>();
     final List<Integer> spans = new ArrayList<>();
