@@ -42,6 +42,13 @@ public interface RoceHost extends QueuePairHost {
         return new RoundTripEstimate();
     }
 
+    /**
+     * The peer has said that it has no receive for the oldest request, which is sent again later.
+     *
+     * @param forNs how long it has said so of this request, in nanoseconds; 0 for the first time
+     */
+    default void peerHasNoReceive(long forNs) {}
+
     /** The packet with this PSN is sent again, and for some causes all later ones. */
     void retransmits(int psn, RetransmissionCause cause);
 }

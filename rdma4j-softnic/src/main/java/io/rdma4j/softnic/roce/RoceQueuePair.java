@@ -28,10 +28,14 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.Locale;
 import java.util.Objects;
 
 /** A RoCE queue pair: its protocol, and the path of its packets. For the engine's owner. */
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
+    private static final System.Logger LOG = System.getLogger(RoceQueuePair.class.getName());
+    /** How long a peer may be without a receive until somebody wants to know. */
+    private static final long LONG_NS = 2_000_000_000L;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
             / Mtu.MTU_4096.bytes();
@@ -46,6 +50,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** The {@link SharedMemory#version} that it was found for. */
     private int memoryVersion;
     private boolean isWayKnown;
+    /** Whether the log has that the peer is without a receive. */
+    private boolean isLackLogged;
 
     RoceQueuePair(RoceLink link, int number, QueuePairType type, QueuePairQueues queues,
             Memory memory, Listener listener) {
@@ -213,6 +219,22 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     public RoundTripEstimate roundTrips(Path to) {
         return link.roundTrips(to);
+    }
+
+    @Override
+    public void peerHasNoReceive(long forNs) {
+        if (forNs < LONG_NS) {
+            isLackLogged &= forNs > 0;
+            return;
+        }
+        if (!isLackLogged) {
+            isLackLogged = true;
+            LOG.log(System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
+                    "queue pair 0x%06x has waited two seconds because its peer, queue pair 0x%06x of"
+                            + " %s, has no receive for its oldest send: a receive must be posted"
+                            + " there, before the message comes (postReceive)",
+                    number(), destination, path.destination().addressText()));
+        }
     }
 
     @Override

@@ -31,6 +31,9 @@ final class RcCompleter {
     private final Memory memory;
     private final RoceHost host;
     private final MemorySegment atomicResult = MemorySegment.ofArray(new long[1]);
+    /** The packet for which the peer had no receive, -1 for none, and since when. */
+    private long refusedPsn = -1;
+    private long refusedSinceNs;
 
     RcCompleter(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
             CongestionWindow congestion, RetryTimer timer, RcRequester requester, Memory memory,
@@ -43,6 +46,11 @@ final class RcCompleter {
         this.requester = requester;
         this.memory = memory;
         this.host = host;
+    }
+
+    /** A new connection begins. */
+    void reset() {
+        refusedPsn = -1;
     }
 
     void onResponse(PacketView packet, long nowNs) {
@@ -164,6 +172,11 @@ final class RcCompleter {
         }
         window.goBackTo(psn);
         timer.waitForReceiver(nowNs + Syndrome.rnrNs(packet.syndrome()));
+        if (psn != refusedPsn) {
+            refusedPsn = psn;
+            refusedSinceNs = nowNs;
+        }
+        host.peerHasNoReceive(nowNs - refusedSinceNs);
     }
 
     private void onNak(int syndrome, long psn, long nowNs) {

@@ -88,6 +88,7 @@ public final class RcQueuePair implements RoceProtocol {
                 if (previous == QueuePairState.RTR) {
                     window.reset(attributes.sendPsn, attributes.maxReadAtomic);
                     requester.reset();
+                    completer.reset();
                 } else {
                     isDrainPending = false;
                 }

@@ -98,6 +98,8 @@ final class RcEnd implements RoceHost {
     private final Deque<byte[]> arrived = new ArrayDeque<>();
     private final Map<Counter, Long> counts = new EnumMap<>(Counter.class);
     private final OutgoingPacket outgoing = packet();
+    private long longestLackNs;
+    private int lacks;
     private @Nullable RcEnd peer;
     private RcPair.Settings settings = new RcPair.Settings();
 
@@ -396,6 +398,22 @@ final class RcEnd implements RoceHost {
     @Override
     public RoundTripEstimate roundTrips(Path path) {
         return roundTrips;
+    }
+
+    @Override
+    public void peerHasNoReceive(long forNs) {
+        longestLackNs = forNs == 0 ? 0 : Math.max(longestLackNs, forNs);
+        lacks += forNs == 0 ? 1 : 0;
+    }
+
+    /** {@return how long the peer has had no receive for a request, the last one for which it had none} */
+    long longestLackNs() {
+        return longestLackNs;
+    }
+
+    /** {@return for how many requests the peer had none at first} */
+    int lacks() {
+        return lacks;
     }
 
     @Override

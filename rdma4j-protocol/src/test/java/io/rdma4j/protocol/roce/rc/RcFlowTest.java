@@ -374,4 +374,21 @@ class RcFlowTest {
         assertThat(pair.b.completions.getFirst().byteLength()).isEqualTo(3700);
         assertThat(pair.b.hasPeersBytes(3700)).isTrue();
     }
+
+    @Test
+    void hostIsToldHowLongThePeerHasHadNoReceive() {
+        RcPair pair = new RcPair();
+        pair.a.send(1, 100);
+        pair.run(3 * RcPair.SECOND);
+        assertThat(pair.a.lacks()).isOne();
+        assertThat(pair.a.longestLackNs()).isBetween(29 * RcPair.SECOND / 10, 3 * RcPair.SECOND);
+        pair.b.receive(10, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        // The next silence is counted anew.
+        pair.a.send(2, 100);
+        pair.run(RcPair.SECOND);
+        assertThat(pair.a.lacks()).isEqualTo(2);
+        assertThat(pair.a.longestLackNs()).isLessThan(RcPair.SECOND);
+    }
 }
