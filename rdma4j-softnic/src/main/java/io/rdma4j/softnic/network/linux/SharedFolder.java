@@ -14,19 +14,50 @@ import java.util.Set;
 
 /**
  * The folder in which the processes of one user find each other: {@code XDG_RUNTIME_DIR}, or a folder of the
- * user's own under {@code /dev/shm} or the temporary directory. A folder that others could have made, or can write
- * to, is not used.
+ * user's own under {@code /dev/shm} or the temporary directory. A folder that others could have made, can write to, or
+ * can put another in the place of, is not used.
  */
 final class SharedFolder {
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions
             .fromString("rwx------");
+    /** Bits of a file's mode: inode(7). */
+    private static final int WRITABLE_BY_OTHERS = 0022;
+    private static final int STICKY = 01000;
 
     private SharedFolder() {}
 
     /** {@return the folder, which is created if necessary; null if no folder can be trusted} */
     static @Nullable Path ofUser() {
-        return firstTrusted(candidates(System.getenv("XDG_RUNTIME_DIR"),
-                Path.of(System.getProperty("java.io.tmpdir", "/tmp"))));
+        return ofUser(System.getenv("XDG_RUNTIME_DIR"),
+                Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+    }
+
+    /** As {@link #ofUser()}, for other folders. */
+    static @Nullable Path ofUser(@Nullable String runtime, Path temporary) {
+        return firstTrusted(
+                candidates(runtime != null && isOfSession(runtime) ? runtime : null, temporary));
+    }
+
+    /**
+     * {@return whether a folder can be that of a session} It is an absolute path, belongs to the user, and no other user
+     * can write to it. Source: XDG Base Directory Specification, which wants access by the user alone.
+     */
+    private static boolean isOfSession(String runtime) {
+        try {
+            Path folder = Path.of(runtime);
+            return folder.isAbsolute() && owner(folder) == user()
+                    && (mode(folder) & WRITABLE_BY_OTHERS) == 0;
+        } catch (IOException | RuntimeException none) {
+            return false;
+        }
+    }
+
+    private static int owner(Path file, LinkOption... options) throws IOException {
+        return (int) Files.getAttribute(file, "unix:uid", options);
+    }
+
+    private static int mode(Path file) throws IOException {
+        return (int) Files.getAttribute(file, "unix:mode");
     }
 
     /**
@@ -60,13 +91,16 @@ final class SharedFolder {
 
     private static int user() {
         try {
-            return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+            return owner(Path.of("/proc/self"));
         } catch (IOException e) {
             throw new IllegalStateException("the system does not say whose process this is", e);
         }
     }
 
     private static Path made(Path folder) throws IOException {
+        if (isReplaceable(folder)) {
+            throw new IOException("others can put theirs in the place of " + folder);
+        }
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             try {
                 Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
@@ -74,13 +108,25 @@ final class SharedFolder {
                 // Checked below like an existing folder.
             }
         }
-        boolean isOwn = (int) Files.getAttribute(folder, "unix:uid",
-                LinkOption.NOFOLLOW_LINKS) == user();
+        boolean isOwn = owner(folder, LinkOption.NOFOLLOW_LINKS) == user();
         if (!isOwn || !Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
                 || !Files.getPosixFilePermissions(folder, LinkOption.NOFOLLOW_LINKS)
                         .equals(OWNER_ONLY)) {
             throw new IOException(folder + " is not this user's alone");
         }
         return folder;
+    }
+
+    /**
+     * {@return whether others can rename a folder, and put theirs in its place} With the sticky bit, as in a temporary
+     * directory, only its owner can.
+     */
+    private static boolean isReplaceable(Path folder) throws IOException {
+        Path in = folder.getParent();
+        if (in == null) {
+            return false;
+        }
+        int mode = mode(in);
+        return (mode & WRITABLE_BY_OTHERS) != 0 && (mode & STICKY) == 0;
     }
 }

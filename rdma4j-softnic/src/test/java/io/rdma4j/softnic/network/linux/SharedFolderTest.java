@@ -81,4 +81,43 @@ class SharedFolderTest {
         assertThat(SharedFolder.firstTrusted(List.of(place.resolve("nowhere/rdma4j"), own)))
                 .isEqualTo(own);
     }
+
+    private Path folder(String name, int mode) throws Exception {
+        Path folder = Files.createDirectory(place.resolve(name));
+        Files.setAttribute(folder, "unix:mode", mode);
+        return folder;
+    }
+
+    @Test
+    void theFolderOfASessionIsUsed() throws Exception {
+        Path session = folder("session", 0700);
+        assertThat(SharedFolder.ofUser(session.toString(), place))
+                .isEqualTo(session.resolve("rdma4j"));
+    }
+
+    /** Somebody could rename the folder in it, and make another. The sticky bit does not make it a session's. */
+    @ParameterizedTest
+    @ValueSource(ints = {0777, 01777, 0770, 0702})
+    void aFolderOfASessionThatOthersCanWriteToIsPassedOver(int mode) throws Exception {
+        Path session = folder("session", mode);
+        assertThat(SharedFolder.ofUser(session.toString(), place)).isNotNull()
+                .isNotEqualTo(session.resolve("rdma4j"));
+        assertThat(session).isEmptyDirectory();
+    }
+
+    @Test
+    void aFolderOfASessionWithoutARootIsPassedOver() {
+        assertThat(SharedFolder.ofUser("target", place)).isNotNull()
+                .isNotEqualTo(Path.of("target/rdma4j"));
+    }
+
+    @Test
+    void aFolderInWhichOthersCanRenameIsPassedOver() throws Exception {
+        Path own = place.resolve("own");
+        Path open = folder("open", 0777);
+        assertThat(SharedFolder.firstTrusted(List.of(open.resolve("rdma4j"), own))).isEqualTo(own);
+        Path temporary = folder("temporary", 01777);
+        assertThat(SharedFolder.firstTrusted(List.of(temporary.resolve("rdma4j"), own)))
+                .isEqualTo(temporary.resolve("rdma4j"));
+    }
 }
