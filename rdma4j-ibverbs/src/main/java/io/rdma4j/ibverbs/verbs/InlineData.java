@@ -26,9 +26,13 @@ final class InlineData {
         return length + piece.byteSize();
     }
 
-    /** Adds a piece that fits. */
+    /**
+     * Adds a piece that fits.
+     *
+     * @throws InternalError if it maps a file that is shorter now
+     */
     void add(MemorySegment piece) {
-        MemorySegment.copy(piece, 0, buffer, length, piece.byteSize());
+        MappedMemory.copy(piece, 0, buffer, length, piece.byteSize());
         length += (int) piece.byteSize();
     }
 

@@ -147,6 +147,8 @@ final class NativeSendBatch extends SendBatch {
             gathered.add(data);
         } catch (RdmaException tooLong) {
             failure = failure == null ? tooLong : failure;
+        } catch (InternalError cutShort) {
+            failure = failure == null ? SendPosting.cutShort(cutShort) : failure;
         } catch (IllegalStateException | WrongThreadException unreadable) {
             // Reported at the end of the batch, which the application has to end in any case.
             mistake = new IllegalStateException("the inline data cannot be read", unreadable);

@@ -250,11 +250,10 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private long copy(MemorySegment source, long offset, long length, long at)
             throws RdmaException {
         try {
-            MemorySegment.copy(source, offset, chain, at, length);
+            MappedMemory.copy(source, offset, chain, at, length);
             return length;
         } catch (InternalError cutShort) {
-            throw new RdmaException(Errno.EFAULT, SendChecks.OPERATION,
-                    "the file that the inline data maps was cut short", cutShort);
+            throw cutShort(cutShort);
         } catch (IllegalStateException closed) {
             throw new IllegalStateException("the inline data cannot be read: its arena is closed",
                     closed);
@@ -262,6 +261,12 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             throw new IllegalStateException("the inline data cannot be read: its arena is confined"
                     + " to another thread", foreign);
         }
+    }
+
+    /** {@return the error of inline data in a file that is shorter than the memory that maps it} */
+    static RdmaException cutShort(InternalError cause) {
+        return new RdmaException(Errno.EFAULT, SendChecks.OPERATION,
+                "the file that the inline data maps was cut short", cause);
     }
 
     private void putImmediate(SendWorkRequest request, long at) {
