@@ -33,6 +33,7 @@ final class DeviceEvents {
     private final RegionWatch regionWatch;
     private final Map<Long, NativeCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Integer, NativeQueuePair> queuePairsByNumber = new ConcurrentHashMap<>();
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
     private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
     private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
@@ -81,6 +82,11 @@ final class DeviceEvents {
     /** {@return the queue pairs by the addresses of their {@code ibv_qp}} */
     Map<Long, AsyncEventTarget> queuePairs() {
         return queuePairs;
+    }
+
+    /** {@return the queue pairs of this process by their numbers} */
+    Map<Integer, NativeQueuePair> queuePairsByNumber() {
+        return queuePairsByNumber;
     }
 
     /** {@return the shared receive queues by the addresses of their {@code ibv_srq}} */

@@ -399,10 +399,9 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     /** The kernel has moved a queue pair to a state. */
     private void onKernelState(int number, QueuePairState state) {
-        for (AsyncEventTarget target : events.queuePairs().values()) {
-            if (target instanceof NativeQueuePair queuePair && queuePair.number() == number) {
-                queuePair.onKernelState(state);
-            }
+        NativeQueuePair queuePair = events.queuePairsByNumber().get(number);
+        if (queuePair != null) {
+            queuePair.onKernelState(state);
         }
     }
 

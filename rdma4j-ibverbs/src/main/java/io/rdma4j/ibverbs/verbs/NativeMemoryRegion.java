@@ -101,8 +101,9 @@ final class NativeMemoryRegion implements MemoryRegion {
      * arena.
      */
     private void watch() {
-        if (ownArena == null && !segment.scope().equals(Arena.global().scope())) {
-            context.events().regionWatch().add(this);
+        MemorySegment.Scope scope = segment.scope();
+        if (ownArena == null && !scope.equals(Arena.global().scope())) {
+            context.events().regionWatch().add(this, scope);
         }
     }
 
@@ -260,7 +261,7 @@ final class NativeMemoryRegion implements MemoryRegion {
                 || outcome.value() == COMMAND_AND_FORK_FAILED)) {
             isSpoiled = true;
             if (!endAccess()) {
-                context.events().regionWatch().add(this);
+                context.events().regionWatch().addEnding(this);
             }
             throw new RdmaException(refused.errno(), REREGISTER,
                     "the device failed, which ended the registration: close the region and"

@@ -98,6 +98,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             shared.dependents().add();
         }
         context.events().queuePairs().put(made.pointer(), this);
+        context.events().queuePairsByNumber().put(number(), this);
     }
 
     long pointer() {
@@ -477,6 +478,8 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 unlockCompletions();
             }
             context.events().queuePairs().remove(control.pointer());
+            // The system may have given the number to another one.
+            context.events().queuePairsByNumber().remove(number(), this);
             sendCompletions.forget(number());
             if (receiveCompletions != null) {
                 receiveCompletions.forget(number());

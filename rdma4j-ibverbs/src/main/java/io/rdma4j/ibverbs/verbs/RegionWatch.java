@@ -2,8 +2,12 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.event.EventLoop;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -15,27 +19,64 @@ final class RegionWatch {
     private static final int PERIOD_MS = 100;
 
     private final EventLoop loop;
-    private final Set<NativeMemoryRegion> regions = new HashSet<>();
+    /** Many regions are often of one arena, which is looked at once. */
+    private final Map<MemorySegment.Scope, Set<NativeMemoryRegion>> regions = new HashMap<>();
+    private final Map<NativeMemoryRegion, MemorySegment.Scope> scopes = new HashMap<>();
+    /** Those to be ended though their arenas are not closed. */
+    private final Set<NativeMemoryRegion> ending = new HashSet<>();
 
     RegionWatch(EventLoop loop) {
         this.loop = loop;
     }
 
-    synchronized void add(NativeMemoryRegion region) {
-        regions.add(region);
-        if (regions.size() == 1) {
+    /** Watches the arena of a region's present memory. */
+    synchronized void add(NativeMemoryRegion region, MemorySegment.Scope scope) {
+        boolean isFirst = isIdle();
+        forget(region);
+        scopes.put(region, scope);
+        regions.computeIfAbsent(scope, _ -> new HashSet<>()).add(region);
+        begin(isFirst);
+    }
+
+    /** Ends a registration as soon as that is possible. */
+    synchronized void addEnding(NativeMemoryRegion region) {
+        boolean isFirst = isIdle();
+        ending.add(region);
+        begin(isFirst);
+    }
+
+    private boolean isIdle() {
+        return scopes.isEmpty() && ending.isEmpty();
+    }
+
+    private void begin(boolean isFirst) {
+        if (isFirst) {
             loop.every(PERIOD_MS, this::look);
         }
     }
 
     synchronized void remove(NativeMemoryRegion region) {
-        if (regions.remove(region) && regions.isEmpty()) {
+        boolean wasIdle = isIdle();
+        forget(region);
+        ending.remove(region);
+        if (!wasIdle && isIdle()) {
             loop.rest();
         }
     }
 
+    private void forget(NativeMemoryRegion region) {
+        MemorySegment.Scope scope = scopes.remove(region);
+        if (scope == null) {
+            return;
+        }
+        Set<NativeMemoryRegion> others = regions.get(scope);
+        if (others != null && others.remove(region) && others.isEmpty()) {
+            regions.remove(scope);
+        }
+    }
+
     private void look() {
-        for (NativeMemoryRegion region : all()) {
+        for (NativeMemoryRegion region : due()) {
             // A registration that cannot be ended now, because a request with it is being posted, is tried again next
             // time.
             if (!region.isAlive() && region.endAccess()) {
@@ -44,7 +85,13 @@ final class RegionWatch {
         }
     }
 
-    private synchronized List<NativeMemoryRegion> all() {
-        return List.copyOf(regions);
+    private synchronized List<NativeMemoryRegion> due() {
+        List<NativeMemoryRegion> due = new ArrayList<>(ending);
+        regions.forEach((scope, ofScope) -> {
+            if (!scope.isAlive()) {
+                due.addAll(ofScope);
+            }
+        });
+        return due;
     }
 }
