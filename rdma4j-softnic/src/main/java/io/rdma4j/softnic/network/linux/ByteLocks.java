@@ -27,7 +27,7 @@ final class ByteLocks implements AutoCloseable {
     /**
      * When a process ends, its files are closed in the order of their descriptors, and its locks must last until its sockets
      * are closed. So a duplicate descriptor keeps the file open, above those of sockets if the limit of the process allows
-     * it.
+     * it, and if it has no more sockets and files than that. The system's table of descriptors is as long as the highest.
      */
     private static final int HIGH_DESCRIPTOR = 1000;
 

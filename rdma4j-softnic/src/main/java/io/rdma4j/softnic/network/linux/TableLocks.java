@@ -32,6 +32,8 @@ class TableLocks implements AutoCloseable {
         static final Patience USUAL = new Patience(5_000_000_000L, 60_000_000_000L);
     }
 
+    private static final String NOT_COUNTED = "the inner of two calls would end the lock of the file";
+
     private final Path file;
     private final ByteLocks bytes;
     private final Patience patience;
@@ -55,6 +57,7 @@ class TableLocks implements AutoCloseable {
      *         locked
      */
     void lock() throws RdmaException {
+        assert !threads.isHeldByCurrentThread() : NOT_COUNTED;
         threads.lock();
         boolean isLocked = false;
         try {
@@ -89,6 +92,7 @@ class TableLocks implements AutoCloseable {
     }
 
     private boolean tryLock() {
+        assert !threads.isHeldByCurrentThread() : NOT_COUNTED;
         if (!threads.tryLock()) {
             return false;
         }

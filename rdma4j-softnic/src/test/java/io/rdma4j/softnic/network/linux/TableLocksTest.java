@@ -132,4 +132,18 @@ class TableLocksTest {
         assertThat(ProcessFiles.isStopped(Long.MAX_VALUE)).isFalse();
         assertThat(ProcessFiles.isStopped(ProcessHandle.current().pid())).isFalse();
     }
+
+    /** The lock of the file is not counted: the inner call to unlock would end it under the outer one. */
+    @Test
+    void aThreadLocksOnce() throws Exception {
+        TableLocks locks = locks(FOR_EVER_NS, FOR_EVER_NS);
+        locks.lock();
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(locks::lock);
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> locks.tryLock(AT_ONCE_NS));
+        locks.unlock();
+        locks.lock();
+        locks.unlock();
+        locks.close();
+    }
 }
