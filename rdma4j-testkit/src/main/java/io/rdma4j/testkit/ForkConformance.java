@@ -17,7 +17,11 @@ public abstract class ForkConformance extends Conformance {
     /** Called by subclasses. */
     protected ForkConformance() {}
 
-    /** Where a child takes the pages with it, what the device writes is never seen here. */
+    /**
+     * Where a child takes the pages with it, what the device writes is never seen here. But the JVM makes children by
+     * posix_spawn, which copies no page; and with {@code -Djdk.lang.Process.launchMechanism=FORK} the child leaves its copy
+     * before a program can use the device. So this shows only that the device says what it should, and goes on.
+     */
     @ConformanceCase(file = "test_fork", name = "is_fork_initialized")
     void registeredMemorySurvivesChildProcesses() throws Exception {
         assertThat(RdmaDevices.forkStatus()).isIn(ForkStatus.ENABLED, ForkStatus.UNNEEDED);
@@ -34,5 +38,7 @@ public abstract class ForkConformance extends Conformance {
         }
         assertThat(child.exitValue()).isZero();
         players.exchange(SendOpcode.SEND);
+        reportWithoutEffect("the JVM starts programs without a copy of its memory, so a device that"
+                + " memory leaves at a fork is not found out");
     }
 }
