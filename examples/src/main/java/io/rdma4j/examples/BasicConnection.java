@@ -21,6 +21,8 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -42,33 +44,68 @@ final class BasicConnection implements AutoCloseable {
 
     private final PrintWriter out;
     private final String ownSide;
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment sent = arena.allocate(MESSAGE);
-    private final MemorySegment received = arena.allocate(MESSAGE);
-    private final ProtectionDomain domain;
-    private final CompletionChannel channel = CompletionChannel.create();
+    /** What it has made and must close, the last first: children, then what they were made from. */
+    private final Deque<Part> parts = new ArrayDeque<>();
+    private final MemorySegment sent;
+    private final MemorySegment received;
+    private final CompletionChannel channel;
     private final CompletionQueue completions;
     private final QueuePair queuePair;
     private final MemoryRegion sentRegion;
-    private final MemoryRegion receivedRegion;
     private final CompletableFuture<Void> exchange = new CompletableFuture<>();
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private final Thread poller;
     private int succeeded;
 
+    private interface Part {
+        void close() throws RdmaException;
+    }
+
     /** @param id has its device: an address is resolved, or a request has come */
     BasicConnection(CmId id, String ownSide, PrintWriter out) throws RdmaException {
         this.ownSide = ownSide;
         this.out = out;
-        domain = id.context().allocateProtectionDomain();
-        completions = id.context().createCompletionQueue(10, channel);
-        completions.requestNotification(false);
-        queuePair = id.createQueuePair(domain, new QueuePairInitAttributes()
-                .completionQueue(completions).capabilities(QueuePairCapabilities.ofDepth(10, 10)));
-        sentRegion = domain.register(sent);
-        receivedRegion = domain.register(received, AccessFlag.LOCAL_WRITE);
-        queuePair.postReceive(new ReceiveWorkRequest().add(receivedRegion, 0, MESSAGE));
-        poller = Thread.ofVirtual().start(this::awaitCompletions);
+        try {
+            Arena arena = Arena.ofShared();
+            parts.push(arena::close);
+            sent = arena.allocate(MESSAGE);
+            received = arena.allocate(MESSAGE);
+            ProtectionDomain domain = id.context().allocateProtectionDomain();
+            parts.push(domain::close);
+            channel = CompletionChannel.create();
+            parts.push(channel::close);
+            completions = id.context().createCompletionQueue(10, channel);
+            parts.push(completions::close);
+            completions.requestNotification(false);
+            sentRegion = domain.register(sent);
+            parts.push(sentRegion::close);
+            MemoryRegion receivedRegion = domain.register(received, AccessFlag.LOCAL_WRITE);
+            parts.push(receivedRegion::close);
+            queuePair = id.createQueuePair(domain,
+                    new QueuePairInitAttributes().completionQueue(completions)
+                            .capabilities(QueuePairCapabilities.ofDepth(10, 10)));
+            parts.push(queuePair::close);
+            queuePair.postReceive(new ReceiveWorkRequest().add(receivedRegion, 0, MESSAGE));
+            poller = Thread.ofVirtual().start(this::awaitCompletions);
+        } catch (RdmaException | RuntimeException | Error e) {
+            // Nobody has this object yet who could close it.
+            closeParts(e);
+            throw e;
+        }
+    }
+
+    private void closeParts(Throwable because) {
+        try {
+            closeParts();
+        } catch (RdmaException e) {
+            because.addSuppressed(e);
+        }
+    }
+
+    private void closeParts() throws RdmaException {
+        while (!parts.isEmpty()) {
+            parts.pop().close();
+        }
     }
 
     /** The connection is established: sends the one message. */
@@ -153,7 +190,6 @@ final class BasicConnection implements AutoCloseable {
         }
     }
 
-    /** Children first, then what they were made from. */
     @Override
     public void close() throws RdmaException {
         end.complete(null);
@@ -164,12 +200,6 @@ final class BasicConnection implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        queuePair.close();
-        completions.close();
-        channel.close();
-        sentRegion.close();
-        receivedRegion.close();
-        domain.close();
-        arena.close();
+        closeParts();
     }
 }
