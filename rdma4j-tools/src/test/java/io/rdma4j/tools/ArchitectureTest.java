@@ -25,8 +25,10 @@ import java.io.File;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -75,6 +77,8 @@ class ArchitectureTest {
     /** The classes with a final static field whose contents change, for the same reason. */
     private static final Set<String> CONTAINERS_OF_THE_PROCESS = Set.of("SharedDevice",
             "PortTable", "PcapWriter", "InterruptStatus");
+    /** Those with native memory that lasts as long as the process: a byte. */
+    private static final Set<String> MEMORY_OF_THE_PROCESS = Set.of("Readiness");
     /** Those with a table that is filled when the class is loaded, and then only read. */
     private static final Set<String> FILLED_TABLES = Set.of("Limits");
 
@@ -247,6 +251,32 @@ class ArchitectureTest {
         noClasses().that().resideInAPackage("io.rdma4j.softnic..").and()
                 .doNotHaveSimpleName("FileFlusher").should()
                 .callMethod(MemorySegment.class, "force").check(ALL);
+    }
+
+    /**
+     * The collector frees an automatic arena and a direct buffer when it likes: what a device or a connection has is in an
+     * arena that closing it closes. The global arena is compared with, or has a library.
+     */
+    @Test
+    void nativeMemoryIsFreedByClosing() {
+        classes().that(resideInAnyPackage(LIBRARIES)).should(
+                new ArchCondition<>("allocate no native memory that only the collector frees") {
+                    @Override
+                    public void check(JavaClass each, ConditionEvents events) {
+                        boolean isKnown = MEMORY_OF_THE_PROCESS.contains(each.getSimpleName());
+                        each.getMethodCallsFromSelf().stream()
+                                .filter(ArchitectureTest::leavesMemory)
+                                .forEach(call -> events.add(new SimpleConditionEvent(each, isKnown,
+                                        call.getDescription())));
+                    }
+                }).check(ALL);
+    }
+
+    private static boolean leavesMemory(JavaCodeUnitAccess<?> call) {
+        String name = call.getName();
+        return call.getTargetOwner().isEquivalentTo(ByteBuffer.class)
+                ? name.equals("allocateDirect")
+                : call.getTargetOwner().isEquivalentTo(Arena.class) && name.equals("ofAuto");
     }
 
     /** What its comment says: the verbs' values, no packet. */

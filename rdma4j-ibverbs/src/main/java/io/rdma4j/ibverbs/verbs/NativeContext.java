@@ -367,9 +367,13 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             if (own != null) {
                 own.requireParent(operation);
             }
-            NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes, own);
-            dependents.add();
-            return queue;
+            try {
+                NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes, own);
+                dependents.add();
+                return queue;
+            } catch (OutOfMemoryError none) {
+                throw RdmaException.outOfMemory(operation, none);
+            }
         });
     }
 

@@ -395,6 +395,8 @@ final class NativeProtectionDomain implements ProtectionDomain {
         try {
             checkOpen();
             return new NativeQueuePair(this, new QueuePairInitAttributes(attributes));
+        } catch (OutOfMemoryError none) {
+            throw RdmaException.outOfMemory("create queue pair", none);
         } finally {
             context.unlock();
         }
@@ -414,6 +416,8 @@ final class NativeProtectionDomain implements ProtectionDomain {
         try {
             checkOpen();
             return new NativeSharedReceiveQueue(this, AttributeCopies.of(wanted));
+        } catch (OutOfMemoryError none) {
+            throw RdmaException.outOfMemory("create shared receive queue", none);
         } finally {
             context.unlock();
         }

@@ -50,9 +50,10 @@ class HalfMadeTest {
         });
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
-        assertThatExceptionOfType(OutOfMemoryError.class)
+        assertThatExceptionOfType(RdmaException.class)
                 .isThrownBy(() -> domain.createSharedReceiveQueue(
-                        new SharedReceiveQueueAttributes(4, 1, 0), null));
+                        new SharedReceiveQueueAttributes(4, 1, 0), null))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
         assertThat(driver.called(VerbsSymbol.DESTROY_SRQ)).isOne();
         domain.close();
         context.close();

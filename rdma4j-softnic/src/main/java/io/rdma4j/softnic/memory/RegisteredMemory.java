@@ -16,36 +16,13 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public static final int MAX_ACCESS = 1 << 20;
 
-    /** The memory behind all null regions of the process, which stays from the first of them on. */
-    private static final class Nowhere {
-        /** Null until the first null region, when it must be possible to refuse it. */
-        private static volatile @Nullable MemorySegment zeros;
-        private static volatile @Nullable MemorySegment waste;
-
-        static synchronized void prepare() {
-            if (zeros == null) {
-                zeros = Arena.global().allocate(MAX_ACCESS);
-            }
-            if (waste == null) {
-                waste = Arena.global().allocate(MAX_ACCESS);
-            }
-        }
-
-        static MemorySegment of(boolean isWrite) {
-            MemorySegment memory = isWrite ? waste : zeros;
-            if (memory == null) {
-                throw new IllegalStateException("there is no null region");
-            }
-            return memory;
-        }
-    }
-
     private final int key;
     private final Object domain;
     private final MemorySegment segment;
     private final long address;
     private final int access;
-    private final boolean isNull;
+    /** Of a null region: as many zeros as can be read, then as many bytes to be overwritten. */
+    private final @Nullable MemorySegment nothing;
 
     /**
      * @param key its key
@@ -55,28 +32,27 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
             int access) {
-        this(key, domain, segment, address, access, false);
+        this(key, domain, segment, address, access, null);
     }
 
     private RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
-            int access, boolean isNull) {
+            int access, @Nullable MemorySegment nothing) {
         this.key = key;
         this.domain = domain;
         this.segment = segment;
         this.address = address;
         this.access = access;
-        this.isNull = isNull;
+        this.nothing = nothing;
     }
 
     /**
      * {@return memory that discards writes and reads as zeros}
      *
-     * @throws OutOfMemoryError if the process has no native memory for it
+     * @param arena allocates what stands for it
      */
-    public static RegisteredMemory nothing(int key, Object domain) {
-        Nowhere.prepare();
+    public static RegisteredMemory nothing(int key, Object domain, Arena arena) {
         return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
-                AccessFlag.LOCAL_WRITE.bit(), true);
+                AccessFlag.LOCAL_WRITE.bit(), arena.allocate(2L * MAX_ACCESS));
     }
 
     @Override
@@ -86,7 +62,7 @@ public final class RegisteredMemory implements KeyedMemory {
 
     /** {@return whether it is memory that discards writes} */
     public boolean isNull() {
-        return isNull;
+        return nothing != null;
     }
 
     /** {@return the protection domain it belongs to} */
@@ -125,8 +101,10 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {
-        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= MAX_ACCESS) {
-            target.point(Nowhere.of(isWrite), 0);
+        MemorySegment both = nothing;
+        if (both != null && wantedKey == key && domain.equals(wantedDomain)
+                && length <= MAX_ACCESS) {
+            target.point(both, isWrite ? MAX_ACCESS : 0);
             return true;
         }
         return allows(wantedKey, wantedDomain, wantedAddress, length,

@@ -95,7 +95,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 throw new RdmaException(Errno.EINVAL, REREGISTER,
                         "the region lies in device memory and stays there");
             }
-            if (ownArena != null) {
+            if (ownArena != null && !memory.isNull()) {
                 throw new RdmaException(Errno.EINVAL, REREGISTER,
                         "the region has memory of its own, by allocateRegion, which stays");
             }

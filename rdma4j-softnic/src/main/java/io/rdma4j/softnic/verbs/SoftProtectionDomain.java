@@ -205,10 +205,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
         return nic().driver().call(nowNs -> {
             checkOpen();
             nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
-            RegisteredMemory nothing = Limits.allocate(REGISTER,
-                    () -> RegisteredMemory.nothing(nic().memory().newKey(), root()));
+            Arena arena = Arena.ofShared();
+            RegisteredMemory nothing = Limits.allocate(REGISTER, () -> RegisteredMemory
+                    .nothing(nic().memory().newKey(), root(), arena));
             SoftMemoryRegion region = new SoftMemoryRegion(this, nothing,
-                    Set.of(AccessFlag.LOCAL_WRITE), null, null);
+                    Set.of(AccessFlag.LOCAL_WRITE), null, arena);
             count(ObjectKind.MEMORY_REGION);
             return region;
         });

@@ -150,7 +150,8 @@ public final class LinuxStreams implements StreamNetwork {
                 hasWarned = true;
                 LOG.log(System.Logger.Level.WARNING,
                         "no connection can be accepted at {0}: accept failed with error {1}, and is"
-                                + " tried again every {2} ms", local, errno, REST_NS / 1_000_000);
+                                + " tried again every {2} ms",
+                        local, errno, REST_NS / 1_000_000);
             }
         }
 
