@@ -97,6 +97,23 @@ class MeetingProcessesTest {
         }
     }
 
+    /** The first connection has filled the ring, and of the second nothing ever enters it. */
+    @Test
+    void everyConnectionToAPeerThatIsStoppedForGoodEnds() throws Exception {
+        List<String> options = List.of("-Drdma4j.loopback=auto");
+        try (Program server = Program.of(TwoWriters.class, options, List.of(ADDRESS));
+                Program client = Program.of(TwoWriters.class, options,
+                        List.of(ADDRESS, server.port()))) {
+            client.lineWith("connected");
+            signal("STOP", server);
+            client.tell("write");
+            assertThat(client.awaitEnd()).as(client.text()).isZero();
+            assertThat(client.text()).contains("first RETRY_EXCEEDED_ERROR")
+                    .contains("second RETRY_EXCEEDED_ERROR");
+            signal("CONT", server);
+        }
+    }
+
     @Test
     void aPeerThatIsKilledEndsTheConnectionAndNothingElse() throws Exception {
         try (Program server = server("auto");
