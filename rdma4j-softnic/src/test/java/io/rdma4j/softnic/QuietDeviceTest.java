@@ -87,8 +87,15 @@ class QuietDeviceTest {
 
     /** How a queue pair ends. */
     enum End {
-        CLOSED, FAILED, RESET, TIMED_OUT, PEER_CLOSED, UNRELIABLE_CLOSED, ANOTHER_DATAGRAM,
-        DATAGRAMS_CLOSED, GROUP_LEFT;
+        CLOSED,
+        FAILED,
+        RESET,
+        TIMED_OUT,
+        PEER_CLOSED,
+        UNRELIABLE_CLOSED,
+        ANOTHER_DATAGRAM,
+        DATAGRAMS_CLOSED,
+        GROUP_LEFT;
 
         QueuePairType type() {
             return switch (this) {

@@ -36,7 +36,8 @@ class LingeringConnectionsTest {
     LingeringConnectionsTest() throws RdmaException {
         network = new PortableStreams();
         link = new IwarpLink(network,
-                new IwarpSettings(MpaSettings.USUAL, 0, new IwarpPatience(1, 1, 1, 1, LINGER_NS, 0)),
+                new IwarpSettings(MpaSettings.USUAL, 0,
+                        new IwarpPatience(1, 1, 1, 1, LINGER_NS, 0)),
                 new Random(1)::nextInt, buffers);
     }
 

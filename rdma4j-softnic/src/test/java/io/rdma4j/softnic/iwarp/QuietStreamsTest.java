@@ -36,8 +36,17 @@ class QuietStreamsTest {
 
     /** How a connection ends, of which most have much to send to a peer that does not read. */
     enum End {
-        NONE, CLOSED, FAILED, RESET, DISCONNECTED, PEER_FINISHED, PEER_RESET, DISCONNECTED_IN_ORDER,
-        REFUSED, NOT_ASKED, LISTENER_CLOSED
+        NONE,
+        CLOSED,
+        FAILED,
+        RESET,
+        DISCONNECTED,
+        PEER_FINISHED,
+        PEER_RESET,
+        DISCONNECTED_IN_ORDER,
+        REFUSED,
+        NOT_ASKED,
+        LISTENER_CLOSED
     }
 
     private static final class Device {

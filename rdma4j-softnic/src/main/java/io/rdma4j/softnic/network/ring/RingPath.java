@@ -62,7 +62,8 @@ public final class RingPath implements MemoryPath {
     private long restNs = REST_NS;
 
     private RingPath(MemorySegment mailbox, MemorySegment header, MemorySegment records,
-            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced, long nowNs) {
+            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
+            long nowNs) {
         this.mailbox = mailbox;
         this.unannounced = unannounced;
         this.isAsleep = isAsleep;
@@ -105,7 +106,8 @@ public final class RingPath implements MemoryPath {
     }
 
     private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner,
-            BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced, IntPredicate mayBeTakenFrom, long nowNs) {
+            BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
+            IntPredicate mayBeTakenFrom, long nowNs) {
         for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
             MemorySegment header = RingLayout.header(mailbox, ring);
             long before = RingLayout.getLong(header, RingLayout.OWNER);
@@ -120,7 +122,8 @@ public final class RingPath implements MemoryPath {
                     return null;
                 }
                 try {
-                    return new RingPath(mailbox, header, records, owner, isAsleep, peer, unannounced,
+                    return new RingPath(mailbox, header, records, owner, isAsleep, peer,
+                            unannounced,
                             nowNs);
                 } catch (IllegalStateException noSense) {
                     RingLayout.setLong(header, RingLayout.OWNER, before);
