@@ -40,6 +40,11 @@ public final class CmEvent implements AutoCloseable {
         return new EventQueue.Published<>(this, unacknowledged);
     }
 
+    /** It was taken without being counted. */
+    void uncounted() {
+        acknowledged.set(true);
+    }
+
     /** {@return what happened} C: {@code event}. */
     public CmEventType type() {
         return type;

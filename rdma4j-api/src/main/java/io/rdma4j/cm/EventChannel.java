@@ -48,6 +48,13 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
         return event;
     }
 
+    /** {@return the next event of the only id of this channel, which waits for it by itself: it is acknowledged already} */
+    CmEvent awaitOwnEvent() throws RdmaException {
+        CmEvent event = events.takeUncounted();
+        event.uncounted();
+        return event;
+    }
+
     /**
      * {@return the next event, or null if none comes in time} It must be acknowledged.
      *

@@ -118,10 +118,9 @@ final class IdEvents {
             return;
         }
         List<CmEventType> outcomes = List.of(expected);
-        CmEvent event = channel.awaitEvent();
+        CmEvent event = channel.awaitOwnEvent();
         while (!outcomes.contains(event.type()) && isNoOutcome(event.type())) {
-            event.acknowledge();
-            event = channel.awaitEvent();
+            event = channel.awaitOwnEvent();
         }
         remember(event);
         if (outcomes.contains(event.type())) {

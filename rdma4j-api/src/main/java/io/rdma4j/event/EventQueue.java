@@ -188,7 +188,20 @@ public final class EventQueue<T, X extends Exception> {
      */
     public T take() throws X {
         while (true) {
-            T event = await(Long.MAX_VALUE);
+            T event = await(Long.MAX_VALUE, true);
+            if (event != null) {
+                return event;
+            }
+        }
+    }
+
+    /**
+     * {@return the next event, as {@link #take}} It is not counted as unacknowledged, and must not be acknowledged: the caller keeps
+     * it to itself.
+     */
+    public T takeUncounted() throws X {
+        while (true) {
+            T event = await(Long.MAX_VALUE, false);
             if (event != null) {
                 return event;
             }
@@ -202,7 +215,7 @@ public final class EventQueue<T, X extends Exception> {
      * @throws X when interrupted or closed
      */
     public @Nullable T poll(Duration timeout) throws X {
-        return await(Waiters.nanos(timeout));
+        return await(Waiters.nanos(timeout), true);
     }
 
     /**
@@ -241,14 +254,14 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    private @Nullable T await(long timeoutNs) throws X {
+    private @Nullable T await(long timeoutNs, boolean isCounted) throws X {
         if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
         lock.lock();
         try {
             boolean isAtOnce = closed || !events.isEmpty() || timeoutNs <= 0;
-            T event = next(timeoutNs);
+            T event = next(timeoutNs, isCounted);
             showReadiness();
             if (isAtOnce && events.isEmpty() && selectable.isAskedFor()) {
                 // A thread that has taken the last event without waiting for it goes back to a selector.
@@ -267,7 +280,8 @@ public final class EventQueue<T, X extends Exception> {
     }
 
     /** {@return the next event, null if none has come in time} Under the lock. */
-    private @Nullable T next(long timeoutNs) throws X, InterruptedException {
+    private @Nullable T next(long timeoutNs, boolean isCounted)
+            throws X, InterruptedException {
         long startNs = timeoutNs <= 0 || timeoutNs == Long.MAX_VALUE ? 0 : System.nanoTime();
         long leftNs = timeoutNs;
         while (true) {
@@ -279,7 +293,7 @@ public final class EventQueue<T, X extends Exception> {
                 return null;
             }
             Published<T> published = events.remove();
-            if (published.take()) {
+            if (isCounted ? published.take() : !published.isEnded()) {
                 return published.event();
             }
             // Its object is being closed. That is no reason to come back early.
