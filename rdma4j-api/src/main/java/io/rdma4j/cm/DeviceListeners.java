@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The devices an id listens on: one, or for a wildcard address all that can be opened. */
-final class DeviceListeners {
+final class DeviceListeners implements DeviceLease.Listener {
     private static final System.Logger LOG = System.getLogger(DeviceListeners.class.getName());
 
     private final IdAddresses addresses;
@@ -95,6 +95,19 @@ final class DeviceListeners {
     private void add(DeviceLease lease) {
         leases.add(lease);
         events.addDriver(lease.context().progressDriver());
+        lease.tell(this);
+    }
+
+    /** Of the wildcard address; an id at one address hears of its own. */
+    @Override
+    public void onAddressChanged(InetAddress address) {}
+
+    /** As long as there is another device, requests still come. */
+    @Override
+    public void onDeviceGone() {
+        if (leases.stream().allMatch(DeviceLease::isGone)) {
+            addresses.onDeviceGone();
+        }
     }
 
     /**

@@ -247,8 +247,12 @@ final class IdAddresses implements DeviceLease.Listener {
     @Override
     public void onDeviceGone() {
         if (states.remove()) {
-            onDeviceGone.run();
-            events.publish(CmEventType.DEVICE_REMOVAL, EventDetails.NONE);
+            try {
+                onDeviceGone.run();
+            } finally {
+                // A device that has failed may fail once more.
+                events.publish(CmEventType.DEVICE_REMOVAL, EventDetails.NONE);
+            }
         }
     }
 

@@ -218,7 +218,13 @@ final class SharedDevice implements CmContext.Watcher {
         for (DeviceLease lease : leases) {
             DeviceLease.Listener listener = lease.listener();
             if (listener != null) {
-                event.accept(listener);
+                try {
+                    event.accept(listener);
+                } catch (RuntimeException | Error failed) {
+                    // The other ids wait for this news.
+                    LOG.log(System.Logger.Level.ERROR,
+                            "an id failed to hear of " + device.name(), failed);
+                }
             }
         }
     }

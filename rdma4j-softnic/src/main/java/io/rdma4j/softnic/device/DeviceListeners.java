@@ -10,6 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * The watchers of a device's lost addresses and of its end. Thread safe; the notifications do not block.
  */
 public final class DeviceListeners {
+    private static final System.Logger LOG = System.getLogger(DeviceListeners.class.getName());
+
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
 
     /** One more. */
@@ -29,8 +31,15 @@ public final class DeviceListeners {
         }
     }
 
-    /** Called when the network interface was removed. */
+    /** Called when the network interface was removed, or the device has failed. */
     void onDeviceGone() {
-        watchers.forEach(CmContext.Watcher::onDeviceGone);
+        for (CmContext.Watcher watcher : watchers) {
+            try {
+                watcher.onDeviceGone();
+            } catch (RuntimeException | Error failed) {
+                // The others wait for this news.
+                LOG.log(System.Logger.Level.ERROR, "a watcher failed", failed);
+            }
+        }
     }
 }

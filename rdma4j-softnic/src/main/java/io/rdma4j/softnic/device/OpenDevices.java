@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -31,9 +32,8 @@ final class OpenDevices {
     /** Never removed: there are few names. */
     private static final class Slot {
         final ReentrantLock lock = new ReentrantLock();
-        /** Null if no device is open, or if its interface was removed. */
-        @Nullable
-        SoftNic nic;
+        /** Null if no device is open, or if it is gone: its interface was removed, or it has failed. */
+        final AtomicReference<@Nullable SoftNic> nic = new AtomicReference<>();
     }
 
     private final Map<String, Slot> slots = new ConcurrentHashMap<>();
@@ -43,10 +43,14 @@ final class OpenDevices {
         Slot slot = slot(name);
         slot.lock.lock();
         try {
-            SoftNic nic = slot.nic;
+            SoftNic nic = slot.nic.get();
             if (nic == null) {
                 nic = opener.open();
-                slot.nic = nic;
+                slot.nic.set(nic);
+                if (nic.isGone()) {
+                    // It has failed meanwhile, before there was something to forget.
+                    slot.nic.set(null);
+                }
             } else {
                 joiner.join(nic);
             }
@@ -63,9 +67,7 @@ final class OpenDevices {
         slot.lock.lock();
         try {
             if (nic.removeContext() == 0) {
-                if (slot.nic == nic) {
-                    slot.nic = null;
-                }
+                slot.nic.compareAndSet(nic, null);
                 nic.close();
             }
         } finally {
@@ -73,17 +75,12 @@ final class OpenDevices {
         }
     }
 
-    /** Forgets a device whose interface was removed: opening a device of that name now creates a new one. */
+    /**
+     * Forgets a device that is gone: opening a device of that name now creates a new one. It takes no lock: a thread that has it may
+     * be waiting for the thread of the device, which calls this.
+     */
     void forget(SoftNic nic) {
-        Slot slot = slot(nic.name());
-        slot.lock.lock();
-        try {
-            if (slot.nic == nic) {
-                slot.nic = null;
-            }
-        } finally {
-            slot.lock.unlock();
-        }
+        slot(nic.name()).nic.compareAndSet(nic, null);
     }
 
     /**
@@ -127,8 +124,7 @@ final class OpenDevices {
 
     private static void closeLocked(Slot slot) {
         try {
-            SoftNic nic = slot.nic;
-            slot.nic = null;
+            SoftNic nic = slot.nic.getAndSet(null);
             if (nic != null) {
                 nic.shutDown();
             }

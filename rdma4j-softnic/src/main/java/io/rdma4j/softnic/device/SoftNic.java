@@ -42,6 +42,7 @@ public final class SoftNic
             NicServices,
             TransportHost,
             PortMonitor.Watched {
+    private static final System.Logger LOG = System.getLogger(SoftNic.class.getName());
     /** Software devices have one. */
     private static final int PORT = 1;
     private static final OpenDevices OPEN = new OpenDevices();
@@ -193,10 +194,18 @@ public final class SoftNic
     /** Ends connections, threads and sockets. The device must not be used any more. */
     public void shutDown() {
         PortMonitor.OF_PROCESS.forget(this);
-        driver.run(transport::endConnections);
+        if (!driver.hasFailed()) {
+            driver.run(transport::endConnections);
+        }
         driver.close();
         // As the engine's owner, so that a thread that still polls finds no closed socket.
-        driver.run(nowNs -> transport.close());
+        Runnable closing = () -> driver.run(nowNs -> transport.close());
+        if (driver.hasFailed()) {
+            // What has failed may fail once more; the program that closes it has been told before.
+            attempt("it could not be closed", closing);
+        } else {
+            closing.run();
+        }
     }
 
     /** Opens the sockets and begins to work. */
@@ -295,6 +304,15 @@ public final class SoftNic
     @Override
     public void watch(CmContext.Watcher watcher) {
         watchers.add(watcher);
+        if (port.isGone()) {
+            // Perhaps nobody has told it.
+            watcher.onDeviceGone();
+        }
+    }
+
+    /** {@return whether its network interface was removed, or it has failed} */
+    boolean isGone() {
+        return port.isGone();
     }
 
     @Override
@@ -326,17 +344,37 @@ public final class SoftNic
         deviceMemoryLeft += byteSize;
     }
 
-    /** The background thread has failed: the device no longer sends or receives. */
+    /**
+     * The engine cannot go on: the device no longer sends or receives. It is gone for all who use it, as if its interface had been
+     * removed; who opens it anew gets another one. Each step is attempted whatever becomes of the others: what has stopped the engine
+     * may stop them as well.
+     */
     private void onFatal() {
-        failAll();
-        tell(AsyncEventType.DEVICE_FATAL);
+        port.fail();
+        OPEN.forget(this);
+        attempt("it is still looked at", () -> PortMonitor.OF_PROCESS.forget(this));
+        attempt("queue pairs were not failed", this::failAll);
+        attempt("its addresses were not given back", addresses::closeAll);
+        attempt("applications were not told", () -> tell(AsyncEventType.DEVICE_FATAL));
+        attempt("ids were not told", watchers::onDeviceGone);
+    }
+
+    private void attempt(String failure, Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error again) {
+            LOG.log(System.Logger.Level.WARNING,
+                    device.name() + " has failed, and " + failure, again);
+        }
     }
 
     private void failAll() {
         driver.run(nowNs -> {
             for (EngineQueuePair queuePair : engine().queuePairs()) {
-                queuePair.fail(nowNs);
-                engine().touched(queuePair);
+                attempt("a queue pair was not failed", () -> {
+                    queuePair.fail(nowNs);
+                    engine().touched(queuePair);
+                });
             }
         });
     }

@@ -15,6 +15,7 @@ final class SoftPort implements PortServices {
     private final SoftDevice device;
     private final NicAddresses addresses;
     private volatile @Nullable PortView lastView;
+    private volatile boolean hasFailed;
 
     SoftPort(SoftDevice device, NicAddresses addresses) {
         this.device = device;
@@ -42,7 +43,12 @@ final class SoftPort implements PortServices {
     @Override
     public boolean isGone() {
         PortView now = lastView;
-        return now != null && !now.isPresent();
+        return hasFailed || (now != null && !now.isPresent());
+    }
+
+    /** The device has failed. */
+    void fail() {
+        hasFailed = true;
     }
 
     @Override

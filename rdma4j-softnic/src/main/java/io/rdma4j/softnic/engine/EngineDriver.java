@@ -4,6 +4,7 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
@@ -74,11 +75,14 @@ public final class EngineDriver {
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     private volatile boolean isEnded;
+    private final AtomicBoolean hasFailed = new AtomicBoolean();
+    /** A round of another thread has failed; the background thread tries one, even if threads poll. */
+    private volatile boolean isInDoubt;
 
     /**
      * @param clock monotonic time in nanoseconds
      * @param name the name of the background thread; null for none, then a thread has to poll
-     * @param onFatal called by the background thread when it cannot go on
+     * @param onFatal called once, by the background thread or one that waits, when the engine cannot go on
      */
     public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name,
             Runnable onFatal) {
@@ -128,7 +132,7 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             begin(nowNs);
             T result = task.run(nowNs);
-            work(nowNs);
+            workForOthers(nowNs);
             return result;
         } finally {
             leave();
@@ -146,7 +150,7 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             begin(nowNs);
             task.accept(nowNs);
-            work(nowNs);
+            workForOthers(nowNs);
         } finally {
             leave();
         }
@@ -162,12 +166,45 @@ public final class EngineDriver {
      * be sent.
      */
     private void begin(long nowNs) {
-        if (isHeldBack) {
-            transmit(nowNs);
+        engine.setTime(nowNs);
+        if (isHeldBack && !hasFailed.get()) {
+            try {
+                transmit(nowNs);
+            } catch (RuntimeException | Error failure) {
+                if (!isLeftToBackground(failure)) {
+                    throw failure;
+                }
+            }
             engine.restoreOwner();
-        } else {
-            engine.setTime(nowNs);
         }
+    }
+
+    /** As {@link #work}, which is not the caller's own. If it fails, the caller goes on: what it came for is done. */
+    private void workForOthers(long nowNs) {
+        try {
+            work(nowNs);
+        } catch (RuntimeException | Error failure) {
+            if (!isLeftToBackground(failure)) {
+                throw failure;
+            }
+        }
+    }
+
+    /**
+     * Work has failed that is not the caller's own. The background thread does it again; if that fails as well, the device has
+     * failed ({@link #fail}).
+     *
+     * @return false without a background thread
+     */
+    private boolean isLeftToBackground(Throwable failure) {
+        if (background == null) {
+            return false;
+        }
+        LOG.log(System.Logger.Level.DEBUG, "a round of the engine failed", failure);
+        isInDoubt = true;
+        wake();
+        wakeBackground();
+        return true;
     }
 
     /**
@@ -175,6 +212,9 @@ public final class EngineDriver {
      * background thread out for long, and sockets would overflow meanwhile.
      */
     private void work(long nowNs) {
+        if (hasFailed.get()) {
+            return;
+        }
         if (nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
             round(nowNs);
         } else {
@@ -236,14 +276,18 @@ public final class EngineDriver {
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
         if (queuePair.ring(doorbell)) {
-            EngineQueuePair head;
-            do {
-                head = rung.get();
-                queuePair.nextRung = head;
-            } while (!rung.compareAndSet(head, queuePair));
+            push(queuePair);
         }
         serveDoorbells();
         wakeIfDueEarlier(lastTrafficNs);
+    }
+
+    private void push(EngineQueuePair queuePair) {
+        EngineQueuePair head;
+        do {
+            head = rung.get();
+            queuePair.nextRung = head;
+        } while (!rung.compareAndSet(head, queuePair));
     }
 
     /** A thread polls: runs one round if no other thread does. */
@@ -263,6 +307,9 @@ public final class EngineDriver {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
             boolean hasDoorbells = takeDoorbells(nowNs);
+            if (hasFailed.get()) {
+                return;
+            }
             boolean more = receive(nowNs, true);
             if (hasDoorbells || !holdsBack()) {
                 more |= transmit(nowNs);
@@ -274,6 +321,11 @@ public final class EngineDriver {
             }
             // A background thread that is about to sleep by an older state sees this.
             lastTrafficNs = nowNs;
+        } catch (RuntimeException | Error failure) {
+            if (!isLeftToBackground(failure)) {
+                throw failure;
+            }
+            return;
         } finally {
             letGo();
         }
@@ -339,6 +391,9 @@ public final class EngineDriver {
             // The thread that rang saw an owner, which has left since for its own work.
             return 0;
         }
+        if (isInDoubt) {
+            return 0;
+        }
         long nowNs = clock.getAsLong();
         long postingNs = owner.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
         return Math.max(lastPollNs + POLLING_NS - nowNs, postingNs);
@@ -374,6 +429,11 @@ public final class EngineDriver {
                 takeDoorbells(nowNs);
                 work(nowNs);
                 lastPostNs = nowNs;
+            } catch (RuntimeException | Error failure) {
+                // The requests are posted all the same.
+                if (!isLeftToBackground(failure)) {
+                    throw failure;
+                }
             } finally {
                 letGo();
             }
@@ -382,14 +442,37 @@ public final class EngineDriver {
 
     private boolean takeDoorbells(long nowNs) {
         EngineQueuePair first = rung.getAndSet(null);
-        EngineQueuePair queuePair = first;
-        while (queuePair != null) {
-            EngineQueuePair next = queuePair.nextRung;
-            queuePair.nextRung = null;
-            engine.onDoorbells(queuePair, nowNs);
-            queuePair = next;
+        EngineQueuePair unserved = first;
+        EngineQueuePair serving = null;
+        try {
+            while (unserved != null) {
+                serving = unserved;
+                unserved = serving.nextRung;
+                serving.nextRung = null;
+                engine.onDoorbells(serving, nowNs);
+                serving = null;
+            }
+        } finally {
+            if (serving != null) {
+                ringAgain(serving, unserved);
+            }
         }
         return first != null;
+    }
+
+    /** An error has kept queue pairs from being served: their doorbells ring again. */
+    private void ringAgain(EngineQueuePair failed, @Nullable EngineQueuePair others) {
+        EngineQueuePair unserved = others;
+        while (unserved != null) {
+            EngineQueuePair next = unserved.nextRung;
+            push(unserved);
+            unserved = next;
+        }
+        boolean isFirst = failed.ring(EngineQueuePair.SEND_DOORBELL);
+        isFirst |= failed.ring(EngineQueuePair.RECEIVE_DOORBELL);
+        if (isFirst) {
+            push(failed);
+        }
     }
 
     // ---------------------------------------------------------------- in the background, and waiting
@@ -399,13 +482,28 @@ public final class EngineDriver {
         return background != null && !isEnded;
     }
 
-    /** The engine cannot go on. */
+    /** {@return whether the engine could not go on: it runs no round any more, only tasks} */
+    public boolean hasFailed() {
+        return hasFailed.get();
+    }
+
+    /**
+     * The engine cannot go on. It runs no more rounds, which would fail in the same way: those who report the failure, and
+     * those who close what they have, are served nevertheless.
+     */
     void fail(Throwable fatal) {
-        LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
-                fatal);
+        if (!hasFailed.compareAndSet(false, true)) {
+            return;
+        }
         isEnded = true;
-        wakeBackground();
-        onFatal.run();
+        try {
+            LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
+                    fatal);
+            wakeBackground();
+            wake();
+        } finally {
+            onFatal.run();
+        }
     }
 
     /**
@@ -424,6 +522,7 @@ public final class EngineDriver {
             if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
+            isInDoubt = false;
             spin.onRound(engine.hasReceived(), nowNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {

@@ -17,7 +17,7 @@ public interface PortServices {
     /** {@return whether the network interface is up at this moment} */
     boolean isUp();
 
-    /** {@return whether the network interface has vanished, and the device with it} */
+    /** {@return whether the device is gone: its network interface has vanished, or it has failed} */
     boolean isGone();
 
     /** {@return the largest path MTU whose packets fit the interface} */

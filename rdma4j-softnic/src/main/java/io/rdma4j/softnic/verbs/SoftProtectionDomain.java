@@ -294,12 +294,21 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 "the thread domain is of another device context");
     }
 
+    /** @throws RdmaException ENODEV if the device has failed: nothing would ever come of a queue pair */
+    void requireWorking(String operation) throws RdmaException {
+        if (nic().driver().hasFailed()) {
+            throw new RdmaException(Errno.ENODEV, operation,
+                    "the device has failed; close what you have of it, and open it anew");
+        }
+    }
+
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         nic().port().hold(null);
         nic().transport().prepareQueuePairNumbers();
         return nic().driver().call(nowNs -> {
             checkOpen();
+            requireWorking("create queue pair");
             QueuePairSpec spec = QueuePairSpec.of(this, attributes);
             nic().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
             int number = nic().transport().newQueuePairNumber();

@@ -189,6 +189,9 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             checkOpen();
             QueuePairState next = domain.nic().transport().transitions().check(type(), state,
                     attributes);
+            if (!carriesNothingOut(next)) {
+                domain.requireWorking("modify queue pair");
+            }
             ModifyChecks.check(domain.owner(), attributes);
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();

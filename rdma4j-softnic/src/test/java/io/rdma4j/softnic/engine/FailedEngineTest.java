@@ -1,0 +1,184 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What becomes of an engine whose rounds throw errors. */
+@Timeout(60)
+class FailedEngineTest {
+    /** A link that throws as often as a test wants. */
+    private static final class BadLink extends QuietLink {
+        final AtomicInteger failures = new AtomicInteger();
+        final AtomicInteger thrown = new AtomicInteger();
+        private final Semaphore wakes = new Semaphore(0);
+
+        @Override
+        public boolean beginTransmit(long nowNs) {
+            if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                thrown.incrementAndGet();
+                throw new InternalError("bad link");
+            }
+            return true;
+        }
+
+        @Override
+        public void await(long timeoutNs) {
+            try {
+                wakes.tryAcquire(timeoutNs, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void wake() {
+            wakes.release();
+        }
+    }
+
+    private final BadLink link = new BadLink();
+    private final Engine engine = new Engine(() -> 7, link);
+    private final AtomicInteger fatal = new AtomicInteger();
+
+    private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, "background",
+            this::onFatal);
+
+    /** As a device does: it changes its queue pairs, in tasks of the engine's owner. */
+    private void onFatal() {
+        driver.run(nowNs -> fatal.incrementAndGet());
+    }
+
+    @AfterEach
+    void end() {
+        driver.close();
+    }
+
+    @Test
+    void handlingTheFailureRunsTheEngineNoMore() {
+        link.failures.set(Integer.MAX_VALUE);
+        driver.start();
+        Wait.until("the device fails", () -> fatal.get() > 0);
+        int thrown = link.thrown.get();
+        driver.run(nowNs -> {});
+        driver.poll();
+        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
+        driver.lookAgain();
+        assertThat(link.thrown).hasValue(thrown);
+        assertThat(fatal).hasValue(1);
+        assertThat(driver.hasFailed()).isTrue();
+    }
+
+    /** What it posts to a queue pair in state ERR is still to be flushed. */
+    @Test
+    void requestsAreTakenAfterTheFailure() {
+        link.failures.set(Integer.MAX_VALUE);
+        driver.start();
+        Wait.until("the device fails", () -> fatal.get() > 0);
+        PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
+        queuePair.post(EngineQueuePair.SEND_DOORBELL);
+        queuePair.assertHeard();
+    }
+
+    /** The round after a task is not the business of the thread that has the task. */
+    @Test
+    void taskIsDoneThoughTheRoundAfterItFails() throws Exception {
+        driver.start();
+        driver.run(nowNs -> link.failures.set(1));
+        assertThat(driver.<Integer>call(nowNs -> {
+            link.failures.set(1);
+            return 5;
+        })).isEqualTo(5);
+        Wait.until("the round is made up for", () -> link.failures.get() == 0);
+        assertThat(driver.hasFailed()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, Integer.MAX_VALUE})
+    void postingDoesNotFailThoughTheRoundFails(int failures) {
+        driver.start();
+        PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
+        link.failures.set(failures);
+        queuePair.post(EngineQueuePair.SEND_DOORBELL);
+        queuePair.assertHeard();
+        if (failures > 1) {
+            Wait.until("the device fails", () -> fatal.get() > 0);
+        }
+    }
+
+    @Test
+    void withoutABackgroundThreadTheCallerHearsOfIt() {
+        EngineDriver alone = new EngineDriver(engine, System::nanoTime, null, () -> {});
+        link.failures.set(1);
+        assertThatExceptionOfType(InternalError.class).isThrownBy(() -> alone.run(nowNs -> {}));
+        alone.run(nowNs -> {});
+    }
+
+    /** A thread at the end of its stack, for example. The queue pairs behind it are served as well. */
+    @Test
+    void doorbellThatFailedRingsAgain() {
+        EngineDriver alone = new EngineDriver(engine, System::nanoTime, null, () -> {});
+        PostedQueuePair first = new PostedQueuePair(engine, alone);
+        PostedQueuePair second = new PostedQueuePair(engine, alone);
+        AtomicInteger failures = new AtomicInteger(1);
+        Runnable failing = () -> {
+            if (failures.getAndDecrement() > 0) {
+                throw new StackOverflowError();
+            }
+        };
+        first.whenHeard(failing);
+        second.whenHeard(failing);
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch posted = new CountDownLatch(1);
+        CompletableFuture<Void> owner = CompletableFuture.runAsync(() -> alone.run(nowNs -> {
+            busy.countDown();
+            await(posted);
+        }));
+        await(busy);
+        first.post(EngineQueuePair.SEND_DOORBELL);
+        second.post(EngineQueuePair.SEND_DOORBELL);
+        posted.countDown();
+        assertThatExceptionOfType(CompletionException.class).isThrownBy(owner::join)
+                .withCauseInstanceOf(StackOverflowError.class);
+        alone.poll();
+        first.assertHeard();
+        second.assertHeard();
+        assertThat(failures.get()).isNegative();
+    }
+
+    @Test
+    void pollingFindsNothingInARoundThatFails() {
+        driver.start();
+        link.failures.set(1);
+        while (link.failures.get() > 0) {
+            driver.poll();
+        }
+        assertThat(driver.hasFailed()).isFalse();
+        link.failures.set(Integer.MAX_VALUE);
+        while (!driver.hasFailed()) {
+            driver.poll();
+        }
+        Wait.until("it is handled", () -> fatal.get() == 1);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
