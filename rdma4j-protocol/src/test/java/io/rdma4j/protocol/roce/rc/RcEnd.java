@@ -84,6 +84,10 @@ final class RcEnd implements RoceHost {
     boolean canFlush = true;
     /** Its way holds it up and loses nothing, as memory does. */
     boolean isLossless;
+    /** How many packets of a message go as one, through memory, to a peer on the same machine. */
+    int packetsAsOne = 1;
+    /** How often it was told that the peer is ready. */
+    int timesReady;
     /** Its network takes nothing. */
     boolean isHeldUp;
     /** Its path through memory has no room. */
@@ -378,6 +382,16 @@ final class RcEnd implements RoceHost {
     public void asyncEvent(AsyncEventType type) {
         events.add(type);
         wire.note(device + ": " + type);
+    }
+
+    @Override
+    public void peerIsReady() {
+        timesReady++;
+    }
+
+    @Override
+    public int maxSegments(Path path, int mtu) {
+        return packetsAsOne;
     }
 
     @Override

@@ -131,6 +131,7 @@ class RcSecondLifeTest {
             pair.wire.deliver(pair.b, write(0));
             pair.wire.deliver(pair.b, write(1));
             assertThat(pair.b.events).containsExactly(AsyncEventType.COMMUNICATION_ESTABLISHED);
+            assertThat(pair.b.timesReady).isEqualTo(life + 1);
         }
     }
 

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
@@ -318,6 +319,89 @@ class RcStateTableTest {
         }
         pair.b.isStopped = true;
         return Effects.of(pair.a, () -> pair.run(deadlineNs - pair.wire.nowNs()));
+    }
+
+    // ---------------------------------------------------------------- questions
+
+    /** The next PSN to send and the next to receive, where the state has them; and when a posted receive is to be told. */
+    @TestFactory
+    Stream<DynamicTest> eachQuestion() {
+        Table table = new Table(
+                """
+                        event          | RESET | INIT | RTR | RTS | SQD | ERR
+                        send PSN       | 0     | 0    | 0   | 102 | 102 | 102
+                        receive PSN    | unset | unset | 101 | 101 | 101 | unset
+                        wants doorbell | no    | no   | no  | no  | no  | yes
+                        deadline       | never | never | never | soon | soon | never
+                        """,
+                "");
+        return table.compare(List.of("send PSN", "receive PSN", "wants doorbell", "deadline"),
+                names(STATES), (row, column) -> answer(row, QueuePairState.valueOf(column)));
+    }
+
+    private static String answer(String question, QueuePairState state) {
+        boolean canSend = state == QueuePairState.RTS || state == QueuePairState.SQD
+                || state == QueuePairState.ERR;
+        RcPair pair = pair(canSend ? QueuePairState.RTS : state, QueuePairState.RTS);
+        if (canSend || state == QueuePairState.RTR) {
+            pair.b.write(0, SHORT);
+            pair.settle();
+        }
+        if (canSend) {
+            pair.b.isStopped = true;
+            pair.a.write(1, SHORT);
+            pair.a.write(2, SHORT);
+            pair.run(1);
+        }
+        leave(pair, state);
+        QueuePairAttributes attributes = new QueuePairAttributes();
+        pair.a.queuePair.query(attributes);
+        return switch (question) {
+            case "send PSN" -> Integer.toString(attributes.sendPsn());
+            case "receive PSN" -> attributes.isSet(QueuePairAttribute.RECEIVE_PSN)
+                    ? Integer.toString(attributes.receivePsn())
+                    : "unset";
+            case "wants doorbell" -> pair.a.queuePair.wantsReceiveDoorbell() ? "yes" : "no";
+            default -> pair.a.queuePair.deadlineNs() == Long.MAX_VALUE ? "never" : "soon";
+        };
+    }
+
+    /** A host may tell of every receive, whether that was asked for or not. */
+    @TestFactory
+    Stream<DynamicTest> receivesThatAreToldOfThoughNobodyAsked() {
+        return STATES.stream().filter(state -> state != QueuePairState.ERR)
+                .map(state -> DynamicTest.dynamicTest(state.name(), () -> {
+                    RcPair pair = pair(state, QueuePairState.RTS);
+                    pair.a.receive(7, SHORT);
+                    assertThat(Effects.of(pair.a,
+                            () -> pair.a.queuePair.onReceivePosted(pair.wire.nowNs())))
+                            .isEqualTo("-");
+                    assertThat(pair.a.receives.available()).isOne();
+                }));
+    }
+
+    @Test
+    void queuePairWithASharedQueueWantsNoDoorbell() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.hasSharedReceives = true;
+        RcPair pair = new RcPair(settings);
+        pair.a.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        assertThat(pair.a.queuePair.wantsReceiveDoorbell()).isFalse();
+    }
+
+    @Test
+    void drainedQueueIsReportedIfAskedForAndOnlyThen() {
+        RcPair pair = pair(QueuePairState.RTS, QueuePairState.RTS);
+        for (boolean isReported : new boolean[]{false, true, false}) {
+            pair.a.events.clear();
+            pair.a.modify(new QueuePairAttributes().state(QueuePairState.SQD)
+                    .enableSqdAsyncNotify(isReported));
+            assertThat(pair.a.events).hasSize(isReported ? 1 : 0);
+            // Within the state nothing more is reported.
+            pair.a.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+            assertThat(pair.a.events).hasSize(isReported ? 1 : 0);
+            pair.a.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        }
     }
 
     // ---------------------------------------------------------------- transitions

@@ -223,4 +223,185 @@ class RetryTimerTest {
         timer.endReceiverWait(nowNs);
         assertThat(timer.deadlineNs()).isEqualTo(nowNs + 500 * US);
     }
+
+    // ---------------------------------------------------------------- samples
+
+    @Test
+    void timeFromTheFirstPacketThatAsksToItsAnswerIsASample() {
+        timer.onSent(1, false, nowNs);
+        nowNs += MS;
+        send(2);
+        nowNs += 2 * MS;
+        // The one that was sent meanwhile is no second candidate.
+        send(3);
+        nowNs += 3 * MS;
+        timer.onProgress(2, false, nowNs);
+        // Nothing but a guess: the answer was to the first, which did not ask.
+        assertThat(estimate.shortestNs()).isEqualTo(6 * MS);
+        timer.onProgress(3, false, nowNs);
+        assertThat(estimate.shortestNs()).isEqualTo(5 * MS);
+        nowNs += MS;
+        timer.onProgress(4, true, nowNs);
+        assertThat(estimate.shortestNs()).isEqualTo(5 * MS);
+    }
+
+    @Test
+    void packetOfNumberZeroMayBeASample() {
+        send(0);
+        nowNs += 5 * MS;
+        send(1);
+        timer.onProgress(1, true, nowNs);
+        assertThat(estimate.shortestNs()).isEqualTo(5 * MS);
+    }
+
+    /** What comes just behind an asking is its answer: a packet was lost, and the peer is not slow. */
+    @Test
+    void promptAnswerToAnAskingShortensTheWaitAndIsNoSample() {
+        askSilentPeerFiveTimes();
+        long before = estimate.overdueNs();
+        timer.onProgress(2, false, nowNs + 400 * US);
+        assertThat(estimate.overdueNs()).isEqualTo(before);
+        nowNs += 400 * US;
+        assertThat(asks(MS)).containsExactly(0.5);
+    }
+
+    @Test
+    void lateAnswerToAnAskingThatWasSentAgainDoesNotShortenTheWait() {
+        askSilentPeerFiveTimes();
+        timer.onSentAgain(nowNs);
+        nowNs += 500 * US;
+        timer.onProgress(2, false, nowNs);
+        assertThat(asks(MS)).isEmpty();
+    }
+
+    @Test
+    void progressWithoutAnAskingIsNoAnswerToOne() {
+        askSilentPeerFiveTimes();
+        timer.onSentAgain(nowNs);
+        nowNs += 20 * MS;
+        timer.onProgress(2, false, nowNs);
+        // Nobody was asked since.
+        nowNs += 100 * US;
+        timer.onProgress(3, false, nowNs);
+        assertThat(asks(100 * MS)).isEmpty();
+    }
+
+    // ---------------------------------------------------------------- when to ask
+
+    @Test
+    void askingIsNotDueBeforeItsTime() {
+        knowRoundTrips();
+        send(1);
+        assertThat(timer.isAskDue(nowNs + 500 * US - 1)).isFalse();
+        assertThat(timer.isAskDue(nowNs + 500 * US)).isTrue();
+    }
+
+    @Test
+    void timersStopWhenAllIsAnswered() {
+        knowRoundTrips();
+        send(1);
+        timer.onProgress(2, true, nowNs);
+        assertThat(timer.deadlineNs()).isEqualTo(RetryTimer.NEVER);
+        timer.onSentAgain(nowNs);
+        assertThat(timer.deadlineNs()).isEqualTo(nowNs + 500 * US);
+    }
+
+    @Test
+    void answerToWhatWasAskedBeforeStartsTheWaitAnew() {
+        knowRoundTrips();
+        send(1);
+        nowNs += 400 * US;
+        timer.onOldAnswer(nowNs);
+        assertThat(timer.isAskDue(nowNs + 499 * US)).isFalse();
+        assertThat(timer.isAskDue(nowNs + 500 * US)).isTrue();
+    }
+
+    @Test
+    void signThatMayBeOldIsLookedIntoAsSoonAsItWouldBeNew() {
+        estimate.add(200 * US);
+        estimate.add(200 * US);
+        send(1);
+        nowNs += 300 * US;
+        timer.onLoss(1, nowNs);
+        long lossNs = nowNs;
+        nowNs += 50 * US;
+        timer.onOldSign();
+        assertThat(timer.deadlineNs()).isEqualTo(lossNs + 200 * US);
+        assertThat(timer.isAskDue(lossNs + 200 * US - 1)).isFalse();
+        assertThat(timer.isAskDue(lossNs + 200 * US)).isTrue();
+    }
+
+    @Test
+    void lossBeginsTheWaitAndTheTimeOutAnew() {
+        knowRoundTrips();
+        send(1);
+        nowNs += TIMEOUT_NS / 2;
+        timer.onLoss(1, nowNs);
+        assertThat(timer.deadlineNs()).isEqualTo(nowNs + 500 * US);
+        assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS - 1)).isFalse();
+        assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS)).isTrue();
+    }
+
+    /** The first answer of all gives an idea of the way, whatever it says. */
+    @Test
+    void lossIsAFirstSign() {
+        send(1);
+        nowNs += 3 * MS;
+        timer.onLoss(1, nowNs);
+        assertThat(estimate.isKnown()).isTrue();
+        assertThat(estimate.shortestNs()).isEqualTo(3 * MS);
+    }
+
+    // ---------------------------------------------------------------- without a time-out
+
+    @Test
+    void withoutATimeOutLossesOfASecondCostARetry() {
+        timer.configure(RetryTimer.NEVER, RETRIES, 7);
+        send(1);
+        timer.onTimeout(nowNs);
+        assertThat(timer.isTimeoutDue(Long.MAX_VALUE - 1)).isFalse();
+        for (int i = 0; i < RETRIES; i++) {
+            assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+            assertThat(timer.takeRetryForLoss(nowNs + 999 * MS)).isTrue();
+            nowNs += 1000 * MS;
+        }
+        assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
+    }
+
+    @Test
+    void firstLossCostsARetryAtAnyTime() {
+        nowNs = 5;
+        timer.configure(TIMEOUT_NS, 0, 7);
+        assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
+    }
+
+    @Test
+    void lossesOfAnotherLifeCostNothingInThis() {
+        timer.configure(TIMEOUT_NS, 1, 7);
+        assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+        timer.reset();
+        assertThat(timer.isSameLoss(5)).isFalse();
+        assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+        nowNs += TIMEOUT_NS;
+        assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
+    }
+
+    /** The last retry is not the last try: the peer is asked once more before the time-out. */
+    @Test
+    void peerIsAskedOnceMoreBeforeTheLastTimeOut() {
+        timer.configure(400 * MS, 1, 7);
+        estimate.add(10 * MS);
+        send(1);
+        assertThat(timer.takeRetry()).isTrue();
+        timer.onTimeout(nowNs);
+        long beginNs = nowNs;
+        while (timer.deadlineNs() < beginNs + 400 * MS) {
+            nowNs = timer.deadlineNs();
+            if (timer.isAskDue(nowNs)) {
+                timer.onAsk(nowNs);
+            }
+        }
+        assertThat(nowNs - beginNs).isGreaterThanOrEqualTo(100 * MS);
+        assertThat(timer.deadlineNs() - nowNs).isLessThanOrEqualTo(300 * MS);
+    }
 }
