@@ -116,8 +116,9 @@ final class CompletionWait {
 
     private String lack(Outstanding outstanding) {
         return switch (outstanding) {
-            case NOTHING -> "no " + side.text() + " is outstanding: post one first. To wait for what"
-                    + " another thread will post, give a time-out";
+            case NOTHING ->
+                "no " + side.text() + " is outstanding: post one first. To wait for what"
+                        + " another thread will post, give a time-out";
             case UNSIGNALED -> "all outstanding sends are unsignaled, so they complete only if they"
                     + " fail: post with SendFlag.SIGNALED, or create the queue pair with signalAll";
             case COMPLETING -> throw new IllegalArgumentException("a completion will come");

@@ -253,7 +253,8 @@ class CompletionEndTest {
     void waitForUnsignaledSendsIsRefused() throws Exception {
         Waiting waiting = waiting(new Pair.Settings());
         pair.simulation.network.loseIf(packet -> true);
-        waiting.queuePair().postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
+        waiting.queuePair()
+                .postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
         assertVain(waiting::awaitSendCompletion, "all outstanding sends are unsignaled");
         waiting.fail();
         assertThat(waiting.awaitSendCompletion().id()).isEqualTo(1);
@@ -262,7 +263,8 @@ class CompletionEndTest {
     @Test
     void waitForASignaledSendBehindUnsignaledOnesIsNot() throws Exception {
         Waiting waiting = waiting(new Pair.Settings());
-        waiting.queuePair().postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
+        waiting.queuePair()
+                .postSend(new SendWorkRequest().id(1).send().add(waiting.side.region, 0, 8));
         waiting.side.send(2, 8);
         CompletableFuture<Long> waited = CompletableFuture
                 .supplyAsync(() -> idOf(waiting::awaitSendCompletion));

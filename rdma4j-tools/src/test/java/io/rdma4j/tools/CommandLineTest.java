@@ -367,7 +367,8 @@ class CommandLineTest {
 
     @Test
     void clientWithoutServerFailsAtOnce() {
-        assertFails(1, new String[]{"rejected (8: invalid service ID: no process listens"}, "client", "127.0.0.1",
+        assertFails(1, new String[]{"rejected (8: invalid service ID: no process listens"},
+                "client", "127.0.0.1",
                 "1");
     }
 }

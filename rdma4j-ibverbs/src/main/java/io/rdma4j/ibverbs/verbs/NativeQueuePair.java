@@ -305,7 +305,8 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
      */
     Outstanding outstanding(boolean ofReceives) throws RdmaException {
         NativeCompletionQueue queue = ofReceives ? receiveCompletions : sendCompletions;
-        if (control.isClosed() || queue == null || !queue.dependents().isOne() || ofReceives && shared != null) {
+        if (control.isClosed() || queue == null || !queue.dependents().isOne()
+                || ofReceives && shared != null) {
             return Outstanding.COMPLETING;
         }
         Outstanding known = (ofReceives ? receives : sendQueue.work()).outstanding();

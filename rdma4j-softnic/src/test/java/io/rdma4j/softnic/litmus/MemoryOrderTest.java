@@ -8,6 +8,10 @@ import org.junit.jupiter.api.Test;
 
 import java.util.function.Predicate;
 
+import static io.rdma4j.softnic.litmus.Litmus.Order.ACQUIRE;
+import static io.rdma4j.softnic.litmus.Litmus.Order.PLAIN;
+import static io.rdma4j.softnic.litmus.Litmus.Order.RELEASE;
+import static io.rdma4j.softnic.litmus.Litmus.Order.VOLATILE;
 import static io.rdma4j.softnic.litmus.Litmus.SKIPPED;
 import static io.rdma4j.softnic.litmus.Litmus.copy;
 import static io.rdma4j.softnic.litmus.Litmus.fence;
@@ -15,10 +19,6 @@ import static io.rdma4j.softnic.litmus.Litmus.increment;
 import static io.rdma4j.softnic.litmus.Litmus.read;
 import static io.rdma4j.softnic.litmus.Litmus.update;
 import static io.rdma4j.softnic.litmus.Litmus.write;
-import static io.rdma4j.softnic.litmus.Litmus.Order.ACQUIRE;
-import static io.rdma4j.softnic.litmus.Litmus.Order.PLAIN;
-import static io.rdma4j.softnic.litmus.Litmus.Order.RELEASE;
-import static io.rdma4j.softnic.litmus.Litmus.Order.VOLATILE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -407,7 +407,8 @@ class MemoryOrderTest {
     @Test
     void conditionThatDoesNotHoldSkipsItsStep() {
         assertHolds(new Litmus()
-                .thread(read("a", "a", ACQUIRE), read("b", "b").ifSet("a"), write("c", 1).ifSet("a"))
+                .thread(read("a", "a", ACQUIRE), read("b", "b").ifSet("a"),
+                        write("c", 1).ifSet("a"))
                 .forbid(seen -> seen.of("b") != SKIPPED || seen.at("c") != 0));
     }
 }
