@@ -306,7 +306,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     Outstanding outstanding(boolean ofReceives) throws RdmaException {
         NativeCompletionQueue queue = ofReceives ? receiveCompletions : sendCompletions;
         if (control.isClosed() || queue == null || !queue.dependents().isOne()
-                || ofReceives && shared != null) {
+                || (ofReceives && shared != null)) {
             return Outstanding.COMPLETING;
         }
         Outstanding known = (ofReceives ? receives : sendQueue.work()).outstanding();

@@ -11,6 +11,7 @@ import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
@@ -318,6 +319,23 @@ class NativeVerbsTest {
         assertFailedIndex(3, Errno.ENOMEM, () -> shared.post(receives(4)));
         assertThat(driver.posted.stream().map(NativeVerbsTest::number)).hasSize(5)
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void whatIsOutstandingIsKnownUnlessOthersUseTheCompletionQueue() throws RdmaException {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        CompletionQueue sends = context.createCompletionQueue(16);
+        CompletionQueue receives = context.createCompletionQueue(16);
+        QueuePair own = domain.createQueuePair(new QueuePairInitAttributes()
+                .sendCompletionQueue(sends).receiveCompletionQueue(receives)
+                .capabilities(new QueuePairCapabilities(4, 4, 2, 2, 16)));
+        assertThat(context.outstanding(own, false)).isSameAs(Outstanding.NOTHING);
+        assertThat(context.outstanding(own, true)).isSameAs(Outstanding.NOTHING);
+        own.postReceive(new ReceiveWorkRequest());
+        assertThat(context.outstanding(own, true)).isSameAs(Outstanding.COMPLETING);
+        domain.createQueuePair(new QueuePairInitAttributes().completionQueue(sends));
+        assertThat(context.outstanding(own, false)).isSameAs(Outstanding.COMPLETING);
     }
 
     private SharedReceiveQueue shared(int requests) throws RdmaException {

@@ -35,7 +35,6 @@ final class Litmus {
     /** A read that its condition left out, and a register that was not read yet. */
     static final int SKIPPED = -1;
     private static final int UNKNOWN = -2;
-    private static final IntUnaryOperator NO_CHANGE = value -> value;
 
     /**
      * One step of a thread.
@@ -50,7 +49,8 @@ final class Litmus {
             @Nullable String source, IntUnaryOperator change, @Nullable String condition,
             boolean isForZero) {
         private Step(Kind kind, String place, String register, Order order, int value) {
-            this(kind, place, register, order, value, null, NO_CHANGE, null, false);
+            this(kind, place, register, order, value, null, IntUnaryOperator.identity(), null,
+                    false);
         }
 
         /** {@return the same, done only if a register is above 0} */
@@ -90,7 +90,8 @@ final class Litmus {
 
     /** {@return a write of what a register has} */
     static Step copy(String place, String source, Order order) {
-        return new Step(Kind.WRITE, place, "", order, 0, source, NO_CHANGE, null, false);
+        return new Step(Kind.WRITE, place, "", order, 0, source, IntUnaryOperator.identity(), null,
+                false);
     }
 
     /** {@return an atomic change, ordered to both sides} */
@@ -168,8 +169,8 @@ final class Litmus {
         }
         if (second.kind == Kind.WRITE) {
             return second.order == Order.RELEASE || second.order == Order.VOLATILE
-                    || first.isReading() && (first.register.equals(second.condition)
-                            || first.register.equals(second.source));
+                    || (first.isReading() && (first.register.equals(second.condition)
+                            || first.register.equals(second.source)));
         }
         // A volatile write before a volatile read. Nothing is promised of setRelease before getAcquire.
         return first.kind == Kind.WRITE && first.order == Order.VOLATILE

@@ -232,8 +232,8 @@ class MemoryOrderTest {
                 .thread(write("nonce", 1), write("prefix", 1, prefix), increment("changes"))
                 .thread(read("changes", "c", ACQUIRE), read("prefix", "p", looking),
                         read("nonce", "n").ifSet("p"))
-                .forbid(seen -> seen.of("c") == 1 && seen.of("p") == 0
-                        || seen.of("p") == 1 && seen.of("n") == 0);
+                .forbid(seen -> (seen.of("c") == 1 && seen.of("p") == 0)
+                        || (seen.of("p") == 1 && seen.of("n") == 0));
     }
 
     /** An entry is removed and another put into its slot: a reader may see a mixture, but not without seeing another change. */
@@ -245,8 +245,8 @@ class MemoryOrderTest {
     }
 
     private static Predicate<Outcome> mixture() {
-        return seen -> seen.of("p") == 1 && seen.of("n") == 2
-                || seen.of("p") == 2 && seen.of("n") == 1;
+        return seen -> (seen.of("p") == 1 && seen.of("n") == 2)
+                || (seen.of("p") == 2 && seen.of("n") == 1);
     }
 
     /** HostMemory.known: what a look found is kept by the next, unless nonce and prefix say that it is another. */

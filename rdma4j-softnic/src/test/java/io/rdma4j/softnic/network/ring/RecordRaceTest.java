@@ -35,7 +35,7 @@ class RecordRaceTest {
 
     /** {@return how long the payload of a record is, mostly short, so that the ring is rarely full} */
     private static int length(long number) {
-        int mixed = (int) (number * 0x9e37_79b9_7f4a_7c15L >>> 40);
+        int mixed = (int) ((number * 0x9e37_79b9_7f4a_7c15L) >>> 40);
         return Long.BYTES * ((mixed & 7) == 0 ? mixed % (LONGEST / Long.BYTES) : 1 + mixed % 30);
     }
 
