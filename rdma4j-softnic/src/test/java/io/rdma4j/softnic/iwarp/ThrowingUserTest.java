@@ -52,7 +52,7 @@ class ThrowingUserTest {
             String text = new String(memory.asSlice(offset, available)
                     .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII);
             int used = text.lastIndexOf('.') + 1;
-            for (String word : text.substring(0, used).split("\\.")) {
+            for (String word : text.substring(0, used).split("\\.", 0)) {
                 heard.add(word);
                 if (word.equals(failsAt)) {
                     throw new StackOverflowError();
