@@ -18,12 +18,16 @@ public sealed interface CmAddressee {
      */
     record Service(int lowerId) implements CmAddressee {}
 
-    /**
-     * The owner of an identifier; in all messages after a request.
-     *
-     * @param value 0 if a requester withdraws before it knows the identifier
-     */
+    /** The owner of an identifier; in all messages after a request. */
     record Identifier(int value) implements CmAddressee {}
+
+    /**
+     * Whoever has the request that the sender withdraws before it knows the receiver's identifier: nothing in the message
+     * names the receiver. IBTA 12.6.7.
+     *
+     * @param senderId the sender's identifier of its request
+     */
+    record Requested(int senderId) implements CmAddressee {}
 
     /** {@return the addressee of a management datagram of 256 bytes, null if it is no connection manager's} */
     static @Nullable CmAddressee of(ByteBuffer mad) {
@@ -36,6 +40,9 @@ public sealed interface CmAddressee {
             case CmMessage.Request.ATTRIBUTE, CmMessage.ServiceRequest.ATTRIBUTE ->
                 new Service(mad.getInt(message + CmMessage.SERVICE_LOWER_HALF));
             case CmMessage.ServiceReply.ATTRIBUTE -> new Identifier(mad.getInt(message));
+            case CmMessage.Reject.ATTRIBUTE -> mad.getInt(message + Integer.BYTES) == 0
+                    ? new Requested(mad.getInt(message))
+                    : new Identifier(mad.getInt(message + Integer.BYTES));
             default -> new Identifier(mad.getInt(message + Integer.BYTES));
         };
     }

@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.ibcm;
 
 import io.rdma4j.connection.ConnectionParameters;
+import org.jspecify.annotations.Nullable;
 
 /** A service that accepts connection requests. */
 public final class CmService {
@@ -21,6 +22,7 @@ public final class CmService {
     private final ListenSpec offer;
     private final Handler handler;
     private int unanswered;
+    private @Nullable Runnable onUnneeded;
 
     CmService(IbConnectionManager manager, ListenSpec offer, Handler handler) {
         this.manager = manager;
@@ -28,9 +30,24 @@ public final class CmService {
         this.handler = handler;
     }
 
-    /** Stops offering the service; requests not yet answered remain. */
-    public void close() {
+    /**
+     * Stops offering the service; requests not yet answered remain.
+     *
+     * @param onNoneLeft called once none of them is left, perhaps at once: until then their repetitions must come here, as
+     *        another manager would refuse them
+     */
+    public void close(Runnable onNoneLeft) {
         manager.remove(this);
+        onUnneeded = onNoneLeft;
+        finishIfUnneeded();
+    }
+
+    private void finishIfUnneeded() {
+        Runnable told = onUnneeded;
+        if (told != null && unanswered == 0) {
+            onUnneeded = null;
+            told.run();
+        }
     }
 
     ListenSpec offer() {
@@ -50,5 +67,6 @@ public final class CmService {
 
     void onAnswered() {
         unanswered--;
+        finishIfUnneeded();
     }
 }

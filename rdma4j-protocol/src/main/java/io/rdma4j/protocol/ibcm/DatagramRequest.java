@@ -101,6 +101,10 @@ public final class DatagramRequest implements CmTimer {
         return key.peer;
     }
 
+    DatagramService service() {
+        return service;
+    }
+
     Key key() {
         return key;
     }

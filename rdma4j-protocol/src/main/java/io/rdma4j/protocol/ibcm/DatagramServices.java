@@ -94,6 +94,7 @@ final class DatagramServices {
     void closeAll(long nowNs) {
         for (DatagramRequest request : List.copyOf(requests.values())) {
             request.close(nowNs);
+            forget(request);
         }
         List.copyOf(lookups.values()).forEach(DatagramLookup::close);
     }
@@ -113,8 +114,10 @@ final class DatagramServices {
 
     void forget(DatagramRequest request) {
         manager.unschedule(request);
-        requests.remove(request.key(), request);
         answered.remove(request);
+        if (requests.remove(request.key(), request)) {
+            request.service().onForgotten();
+        }
     }
 
     void forget(DatagramLookup lookup) {

@@ -394,13 +394,17 @@ public final class CmFuzz {
     private void close() {
         ears.forEach(ear -> ear.isOver = true);
         manager.closeAll(nowNs);
-        connections.close();
-        unreliable.close();
-        datagrams.close();
+        connections.close(() -> {});
+        unreliable.close(() -> {});
+        int[] unneeded = {0};
+        datagrams.close(() -> unneeded[0]++);
         takeMessages();
         elapse(CmSettings.nanos(40));
         if (manager.connectionCount() != 0 || manager.deadlineNs() != Long.MAX_VALUE) {
             throw new AssertionError(manager.connectionCount() + " are left");
+        }
+        if (unneeded[0] != 1) {
+            throw new AssertionError("look-ups are left");
         }
     }
 

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -218,8 +219,29 @@ class ConnectionManagerTest extends CmPair {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> listen(1))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE))
                 .withMessageContaining("7471");
-        service.close();
+        service.close(() -> {});
         listen(1);
+    }
+
+    /** Until then the repetitions of its requests must come here. */
+    @Test
+    void aClosedListenerIsNeededUntilItsRequestsAreAnswered() throws Exception {
+        server.acceptsAtOnce = false;
+        CmService service = listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        AtomicInteger unneeded = new AtomicInteger();
+        service.close(unneeded::incrementAndGet);
+        assertThat(unneeded).hasValue(0);
+        server.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+        assertThat(unneeded).hasValue(1);
+    }
+
+    @Test
+    void aClosedListenerWithoutRequestsIsNotNeeded() throws Exception {
+        AtomicInteger unneeded = new AtomicInteger();
+        listen(1).close(unneeded::incrementAndGet);
+        assertThat(unneeded).hasValue(1);
     }
 
     /** Devices of a process, one after the other, have the same. */

@@ -13,6 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -128,6 +130,36 @@ class DatagramServicesTest extends CmPair {
         assertThat(asked).isNotNull();
         asked.close(nowNs);
         asked.close(nowNs);
+        run(1);
+        assertThat(client.events).containsExactly("refused 2");
+    }
+
+    /** Another manager would refuse a look-up that was accepted here, if the answer was lost. */
+    @Test
+    void aClosedServiceIsNeededAsLongAsItsAnswersAreRemembered() throws Exception {
+        server.acceptsAtOnce = false;
+        DatagramService service = listenForLookups(1);
+        client.lookUp(new byte[0]);
+        run(1);
+        AtomicInteger unneeded = new AtomicInteger();
+        service.close(unneeded::incrementAndGet);
+        Objects.requireNonNull(server.asked).accept(5, 6, new byte[0], nowNs);
+        run(1);
+        assertThat(unneeded).hasValue(0);
+        settle();
+        assertThat(unneeded).hasValue(1);
+    }
+
+    @Test
+    void aServiceIsNotNeededWhenItsDeviceIsClosed() throws Exception {
+        server.acceptsAtOnce = false;
+        DatagramService service = listenForLookups(1);
+        client.lookUp(new byte[0]);
+        run(1);
+        AtomicInteger unneeded = new AtomicInteger();
+        service.close(unneeded::incrementAndGet);
+        server.manager.closeAll(nowNs);
+        assertThat(unneeded).hasValue(1);
         run(1);
         assertThat(client.events).containsExactly("refused 2");
     }

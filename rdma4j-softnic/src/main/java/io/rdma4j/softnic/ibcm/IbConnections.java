@@ -66,7 +66,7 @@ public final class IbConnections implements ConnectionServices {
         return SteeredListener.start(nic, offer, () -> start(via, call, offer, handler));
     }
 
-    private CmListener start(CmContext via, ListenRequest call, ListenSpec offer,
+    private SteeredListener.Offered start(CmContext via, ListenRequest call, ListenSpec offer,
             CmListener.Handler handler) throws RdmaException {
         CmService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listen(offer,
@@ -82,7 +82,7 @@ public final class IbConnections implements ConnectionServices {
                                     handler.onRequest(via, connection, local, remote,
                                             parameters));
                         }));
-        return () -> nic.driver().run(nowNs -> service.close());
+        return onNoneLeft -> nic.driver().run(nowNs -> service.close(onNoneLeft));
     }
 
     private static IpVersions versions(@Nullable StandardProtocolFamily family) {

@@ -78,7 +78,7 @@ public final class IbDatagrams implements CmDatagrams {
         return SteeredListener.start(nic, offer, () -> start(offer, handler));
     }
 
-    private CmListener start(ListenSpec offer, CmLookupRequest.Handler handler)
+    private SteeredListener.Offered start(ListenSpec offer, CmLookupRequest.Handler handler)
             throws RdmaException {
         DatagramService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listenForLookups(offer,
@@ -91,7 +91,7 @@ public final class IbDatagrams implements CmDatagrams {
                             handler.onRequest(context, new Asked(nic, request, local, remote),
                                     local, remote, privateData);
                         }));
-        return () -> nic.driver().run(nowNs -> service.close());
+        return onNoneLeft -> nic.driver().run(nowNs -> service.close(onNoneLeft));
     }
 
     @Override

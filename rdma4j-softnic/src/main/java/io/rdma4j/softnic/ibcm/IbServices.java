@@ -18,14 +18,17 @@ public interface IbServices {
 
     /**
      * Directs requests for a service to this process, among the processes that share the device's addresses. Each call
-     * must be undone once.
+     * must be undone once, by both of the following calls in this order.
      *
      * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      * @throws RdmaException ENOMEM if the processes listen at too many services
      */
     void steer(int service) throws RdmaException;
 
-    /** Undoes one {@link #steer}. */
+    /** New requests may go to another process that listens at the service. */
+    void steerOnlyRepetitions(int service);
+
+    /** No request comes here any more. Does not wait. */
     void stopSteering(int service);
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */

@@ -6,19 +6,32 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A listener, and that requests for its service are sent to this process, among those that share the address. */
+/**
+ * A listener, and that requests for its service are sent to this process, among those that share the address: for as long as
+ * it listens, and afterwards until the last request is answered, because another process would refuse its repetition.
+ */
 final class SteeredListener implements CmListener {
     private final IbServices nic;
     private final int service;
-    private final CmListener listener;
+    private final Offered listener;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
     /** Begins to listen. */
     interface Start {
-        CmListener listen() throws RdmaException;
+        Offered listen() throws RdmaException;
     }
 
-    private SteeredListener(IbServices nic, int service, CmListener listener) {
+    /** What is listened at. */
+    interface Offered {
+        /**
+         * Stops listening.
+         *
+         * @param onNoneLeft called once none of its requests is left, perhaps at once
+         */
+        void close(Runnable onNoneLeft);
+    }
+
+    private SteeredListener(IbServices nic, int service, Offered listener) {
         this.nic = nic;
         this.service = service;
         this.listener = listener;
@@ -36,6 +49,7 @@ final class SteeredListener implements CmListener {
             return listener;
         } finally {
             if (!isListening) {
+                nic.steerOnlyRepetitions(service);
                 nic.stopSteering(service);
             }
         }
@@ -43,9 +57,9 @@ final class SteeredListener implements CmListener {
 
     @Override
     public void close() {
-        listener.close();
         if (isClosed.compareAndSet(false, true)) {
-            nic.stopSteering(service);
+            nic.steerOnlyRepetitions(service);
+            listener.close(() -> nic.stopSteering(service));
         }
     }
 }

@@ -62,8 +62,18 @@ public interface PortSharing {
         }
 
         @Override
+        public void listenOnlyForRepetitions(int service) {
+            // All requests come to this process.
+        }
+
+        @Override
         public void stopListening(int service) {
             // All requests come to this process.
+        }
+
+        @Override
+        public boolean passOn(ReceivedDatagram datagram) {
+            return false;
         }
 
         @Override
@@ -99,14 +109,21 @@ public interface PortSharing {
     int otherListener(Gid address, int service);
 
     /**
-     * Directs requests for a service to this process. Each call must be undone once.
+     * Directs requests for a service to this process. Each call must be undone once, by {@link #listenOnlyForRepetitions}
+     * and then {@link #stopListening}.
      *
      * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      * @throws RdmaException ENOMEM if the processes that share the port listen at too many services
      */
     void listen(int service) throws RdmaException;
 
-    /** Undoes one {@link #listen}. */
+    /**
+     * The listener is closed, but has requests that may be repeated: they still come here, unless another process listens at
+     * the service. Does not wait, so that other processes may notice it later.
+     */
+    void listenOnlyForRepetitions(int service);
+
+    /** No such requests are left. Does not wait either. */
     void stopListening(int service);
 
     /**
@@ -124,4 +141,13 @@ public interface PortSharing {
      * @param queuePair the destination queue pair; 0 if only the sender knows it
      */
     void onAstray(int queuePair);
+
+    /**
+     * Sends copies of a datagram to all other processes at its destination, because nothing in it tells for which of them it
+     * is. They arrive as {@linkplain ReceivedDatagram#isPassedOn passed on}. Returns at once; copies may be lost, as on a
+     * network.
+     *
+     * @return whether there are any others
+     */
+    boolean passOn(ReceivedDatagram datagram);
 }

@@ -13,6 +13,7 @@ public final class ReceivedDatagram {
     private MemorySegment memory = MemorySegment.NULL;
     private long offset;
     private int length;
+    private boolean isPassedOn;
 
     /** Creates one to be filled. */
     public ReceivedDatagram() {}
@@ -27,7 +28,22 @@ public final class ReceivedDatagram {
         memory = newMemory;
         offset = newOffset;
         length = newLength;
+        isPassedOn = false;
         return this;
+    }
+
+    /** Marks it as {@linkplain #isPassedOn passed on}. */
+    public ReceivedDatagram passedOn() {
+        isPassedOn = true;
+        return this;
+    }
+
+    /**
+     * {@return whether it is a copy from another process of this machine, which was not its receiver and does not know
+     * whether this one is} Such a copy must not be answered in another's place, nor passed on again.
+     */
+    public boolean isPassedOn() {
+        return isPassedOn;
     }
 
     /** {@return its destination address} */

@@ -36,16 +36,15 @@ final class ManagementPort {
     /** {@return why the packet was dropped, or null} */
     @Nullable
     Counter onPacket(PacketView packet, long nowNs) {
-        if (packet.opcode() != Opcode.UD_SEND_ONLY
-                || packet.payloadLength() != IbConnectionManager.MESSAGE_LENGTH) {
+        if (!isMessage(packet)) {
             return Counter.DROPPED_BAD_MAD;
         }
         if (packet.qkey() != IbConnectionManager.QKEY) {
             return Counter.DROPPED_BAD_QKEY;
         }
-        ByteBuffer mad = packet.payloadMemory()
-                .asSlice(packet.payloadStart(), IbConnectionManager.MESSAGE_LENGTH).asByteBuffer();
-        int other = otherReceiver(CmAddressee.of(mad), packet.destination());
+        ByteBuffer mad = message(packet);
+        CmAddressee addressee = CmAddressee.of(mad);
+        int other = otherReceiver(addressee, packet.destination());
         if (other != 0) {
             sharing.onAstray(other << PortSharing.QUEUE_PAIR_BITS);
             return Counter.DROPPED_ASTRAY;
@@ -54,13 +53,31 @@ final class ManagementPort {
             if (manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)) {
                 return null;
             }
-            // It may have been for a process that has died and whose place another one has taken.
-            sharing.onAstray(0);
+            if (!(addressee instanceof CmAddressee.Requested)) {
+                // It may have been for a process that has died and whose place another one has taken.
+                sharing.onAstray(0);
+            }
             return Counter.DROPPED_BAD_MAD;
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
             return null;
         }
+    }
+
+    private static boolean isMessage(PacketView packet) {
+        return packet.opcode() == Opcode.UD_SEND_ONLY
+                && packet.payloadLength() == IbConnectionManager.MESSAGE_LENGTH;
+    }
+
+    private static ByteBuffer message(PacketView packet) {
+        return packet.payloadMemory()
+                .asSlice(packet.payloadStart(), IbConnectionManager.MESSAGE_LENGTH).asByteBuffer();
+    }
+
+    /** {@return whether nothing in a packet tells for which of the processes at its destination it is} */
+    boolean isForAnyProcess(PacketView packet) {
+        return sharing.isShared() && isMessage(packet)
+                && CmAddressee.of(message(packet)) instanceof CmAddressee.Requested;
     }
 
     /**
@@ -75,6 +92,7 @@ final class ManagementPort {
                 int prefix = identifier.value() >>> IbConnectionManager.IDENTIFIER_BITS;
                 yield sharing.isOthers(prefix) ? prefix : 0;
             }
+            case CmAddressee.Requested anybodys -> 0;
             case null -> 0;
         };
     }

@@ -70,7 +70,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         } else if (local.isMulticast()) {
             onMulticast(length);
         } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
-            onManagement(length);
+            onManagement(datagram);
         } else {
             onUnicast(length);
         }
@@ -188,13 +188,37 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         engine.touched(queuePair);
     }
 
+    private void onManagement(ReceivedDatagram datagram) {
+        if (!management.isForAnyProcess(packet)) {
+            onManagement(datagram.length());
+        } else if (datagram.isPassedOn()) {
+            // The process that passed it on has counted it.
+            Counter _ = management.onPacket(packet, engine.timeNs());
+        } else {
+            onManagementForAny(datagram);
+        }
+    }
+
+    /** Others are asked if this process has no use for it. */
+    private void onManagementForAny(ReceivedDatagram datagram) {
+        countManagement(datagram.length());
+        Counter drop = management.onPacket(packet, engine.timeNs());
+        if (drop != null) {
+            drop(sharing.passOn(datagram) ? Counter.DROPPED_ASTRAY : drop, packet.source());
+        }
+    }
+
     private void onManagement(int length) {
-        engine.counters().add(Counter.RCVD_PKTS, 1);
-        engine.counters().add(Counter.RCVD_BYTES, length);
+        countManagement(length);
         Counter drop = management.onPacket(packet, engine.timeNs());
         if (drop != null) {
             drop(drop, packet.source());
         }
+    }
+
+    private void countManagement(int length) {
+        engine.counters().add(Counter.RCVD_PKTS, 1);
+        engine.counters().add(Counter.RCVD_BYTES, length);
     }
 
     @Override

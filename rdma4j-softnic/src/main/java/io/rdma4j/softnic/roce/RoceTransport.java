@@ -107,6 +107,11 @@ public final class RoceTransport implements Transport {
         }
 
         @Override
+        public void steerOnlyRepetitions(int service) {
+            network.sharing().listenOnlyForRepetitions(service);
+        }
+
+        @Override
         public void stopSteering(int service) {
             network.sharing().stopListening(service);
         }

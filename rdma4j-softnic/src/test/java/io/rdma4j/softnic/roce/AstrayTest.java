@@ -51,6 +51,7 @@ class AstrayTest {
     private static final int OTHERS_SERVICE = 0x0106_1f90;
     private static final int ATTRIBUTE = 16;
     private static final int MESSAGE = 24;
+    private static final int REJECT = 0x12;
     private static final int REPLY = 0x13;
     private static final int DISCONNECT_REPLY = 0x16;
 
@@ -70,6 +71,7 @@ class AstrayTest {
     private static final class Shared implements PortSharing {
         int astray;
         int astrayPrefix;
+        int passedOn;
 
         @Override
         public boolean isShared() {
@@ -94,6 +96,17 @@ class AstrayTest {
         @Override
         public void listen(int service) {
             throw new AssertionError("this test needs it not");
+        }
+
+        @Override
+        public void listenOnlyForRepetitions(int service) {
+            throw new AssertionError("this test needs it not");
+        }
+
+        @Override
+        public boolean passOn(ReceivedDatagram datagram) {
+            passedOn++;
+            return true;
         }
 
         @Override
@@ -135,6 +148,10 @@ class AstrayTest {
      * @param at where in the message a number stands
      */
     private void receiveManagement(int attribute, int at, int number) {
+        receive(management(attribute, at, number));
+    }
+
+    private OutgoingPacket management(int attribute, int at, int number) {
         MemorySegment mad = arena.allocate(IbConnectionManager.MESSAGE_LENGTH, 8);
         mad.asByteBuffer().putInt(0, 0x01070203).putShort(ATTRIBUTE, (short) attribute)
                 .putInt(MESSAGE + at, number);
@@ -143,14 +160,17 @@ class AstrayTest {
                 1, false, false)
                 .datagram(IbConnectionManager.QKEY, IbConnectionManager.QUEUE_PAIR);
         packet.addPayload(mad, 0, IbConnectionManager.MESSAGE_LENGTH);
-        receive(packet);
+        return packet;
     }
 
     private void receive(OutgoingPacket packet) {
+        link.handler().onDatagram(datagram(packet));
+    }
+
+    private ReceivedDatagram datagram(OutgoingPacket packet) {
         MemorySegment bytes = arena.allocate(packet.totalLength() + PacketView.ICRC_LENGTH);
         packet.copyTo(bytes, 0);
-        link.handler().onDatagram(new ReceivedDatagram().fill(OWN, PEER, 50_000, 0, bytes, 0,
-                packet.totalLength()));
+        return new ReceivedDatagram().fill(OWN, PEER, 50_000, 0, bytes, 0, packet.totalLength());
     }
 
     private long count(Counter counter) {
@@ -196,6 +216,32 @@ class AstrayTest {
         receiveManagement(Integer.decode(attribute), at, Integer.decode(number));
         assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
         assertThat(hasAnswer()).isTrue();
+    }
+
+    /** A requester that withdraws names only itself. */
+    @Test
+    void aWithdrawalOfNoRequestHereIsPassedOn() {
+        receiveManagement(REJECT, 0, 5);
+        assertThat(sharing.passedOn).isOne();
+        assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
+        assertThat(sharing.astray).isZero();
+        assertThat(hasAnswer()).isFalse();
+    }
+
+    @Test
+    void whatWasPassedOnIsNotPassedOnAgain() {
+        link.handler().onDatagram(datagram(management(REJECT, 0, 5)).passedOn());
+        assertThat(sharing.passedOn).isZero();
+        assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
+        assertThat(count(Counter.DROPPED_BAD_MAD)).isZero();
+        assertThat(count(Counter.RCVD_PKTS)).isZero();
+    }
+
+    @Test
+    void aRejectionThatNamesAnIdentifierIsNotPassedOn() {
+        receiveManagement(REJECT, Integer.BYTES, PREFIX << 24 | 5);
+        assertThat(sharing.passedOn).isZero();
+        assertThat(count(Counter.DROPPED_BAD_MAD)).isOne();
     }
 
     @Test

@@ -220,6 +220,10 @@ final class LinuxPort implements PacketPort {
                         PlaceProbe.nonce(arrivals.bytes(), start));
                 return count + 1;
             }
+            if (shared != null && PassedDatagram.is(arrivals.bytes(), start, length)) {
+                handUpPassedOn(handler, shared, start, length);
+                return count + 1;
+            }
             // The datagrams of a burst are numbered on.
             identification = icrc.identify(source, local, sourcePort, identification + 1 & 0xffff,
                     arrivals.bytesForCheck(), start, length);
@@ -233,6 +237,16 @@ final class LinuxPort implements PacketPort {
             count++;
         } while (start < end);
         return count;
+    }
+
+    /** Another process, which has checked its ICRC, did not know for whom it is. */
+    private void handUpPassedOn(PacketHandler handler, SharedPort by, int start, int length) {
+        if (!by.isKey(PassedDatagram.key(arrivals.bytes(), start))) {
+            return;
+        }
+        handler.onDatagram(received.fill(local, PassedDatagram.source(arrivals.bytes(), start), 0,
+                0, arrivals.bytes(), start + PassedDatagram.HEADER_LENGTH,
+                length - PassedDatagram.HEADER_LENGTH).passedOn());
     }
 
     /** Sends the accepted packets, if there is room, and closes. */

@@ -8,6 +8,8 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -32,9 +34,26 @@ final class ServicePorts {
     private final Prefixes prefixes;
     private final int prefix;
     private final Change onChange;
-    /** Guarded by {@link #locks}: how often this process listens at a service, and holds a port. */
-    private final Map<Integer, Integer> listening = new HashMap<>();
+    /** The uses of each service by this process. Any thread changes them. */
+    private final Map<Integer, Uses> uses = new ConcurrentHashMap<>();
+    /** The services whose entry in the table is out of date. */
+    private final Set<Integer> changed = ConcurrentHashMap.newKeySet();
+    /** Guarded by {@link #locks}: how often this process holds a port. */
     private final Map<Integer, Integer> reserved = new HashMap<>();
+
+    /**
+     * How often a service is listened at, and how often it was, with requests that are not answered.
+     *
+     * @param listening listeners
+     * @param repeated closed listeners
+     */
+    private record Uses(int listening, int repeated) {
+        static final Uses NONE = new Uses(0, 0);
+
+        Uses plus(int more, int moreRepeated) {
+            return new Uses(listening + more, repeated + moreRepeated);
+        }
+    }
 
     /**
      * @param prefix that this process began with
@@ -53,16 +72,17 @@ final class ServicePorts {
     void listen(int service) throws RdmaException {
         locks.lock();
         try {
-            if (!listening.containsKey(service)) {
+            enterChanges();
+            if (usesOf(service).listening == 0) {
                 forgetTheDead();
-                if (!table.addService(service, prefix)) {
+                if (!table.enterService(service, prefix, true)) {
                     throw new RdmaException(Errno.ENOMEM, "listen",
                             "the processes that share this machine's addresses listen at "
                                     + SharedTable.MAX_SERVICES + " ports, which is the most");
                 }
                 onChange.run();
             }
-            listening.merge(service, 1, Integer::sum);
+            change(service, 1, 0);
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
         } finally {
@@ -70,36 +90,62 @@ final class ServicePorts {
         }
     }
 
-    /** As {@link PortSharing#stopListening}. */
+    private Uses usesOf(int service) {
+        return uses.getOrDefault(service, Uses.NONE);
+    }
+
+    private void change(int service, int listening, int repeated) {
+        uses.compute(service, (_, before) -> {
+            Uses now = (before == null ? Uses.NONE : before).plus(listening, repeated);
+            return now.equals(Uses.NONE) ? null : now;
+        });
+    }
+
+    /** As {@link PortSharing#listenOnlyForRepetitions}; {@link #enterChanges} follows. */
+    void listenOnlyForRepetitions(int service) {
+        change(service, -1, 1);
+        changed.add(service);
+    }
+
+    /** As {@link PortSharing#stopListening}; {@link #enterChanges} follows. */
     void stopListening(int service) {
-        try {
-            locks.lock();
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here: {0}",
-                    e.getMessage());
+        change(service, 0, -1);
+        changed.add(service);
+    }
+
+    /** Enters into the table what has changed. Under the lock. */
+    void enterChanges() {
+        boolean isAny = false;
+        for (Integer service : changed) {
+            // First, so that a change from now on is entered next time.
+            changed.remove(service);
+            Uses now = usesOf(service);
+            if (now.equals(Uses.NONE)) {
+                table.removeService(service, prefix);
+            } else {
+                table.enterService(service, prefix, now.listening > 0);
+            }
+            isAny = true;
+        }
+        if (!isAny) {
             return;
         }
         try {
-            if (listening.merge(service, -1, Integer::sum) == 0) {
-                listening.remove(service);
-                table.removeService(service, prefix);
-                onChange.run();
-            }
+            onChange.run();
         } catch (LinuxSocket.Refused e) {
             LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here: {0}",
                     e.getMessage());
-        } finally {
-            locks.unlock();
         }
     }
 
     /** As {@link PortSharing#otherListener}. Takes no lock, so it may miss a concurrent change. */
     int otherListener(Gid address, int service) {
+        if (usesOf(service).listening > 0) {
+            return 0;
+        }
         for (int each : table.listeners(service)) {
-            if (prefixes.isOwn(each << PortSharing.QUEUE_PAIR_BITS)) {
-                return 0;
-            }
-            if (table.has(table.first(each), address) && prefixes.mayBeAlive(each)) {
+            if (!prefixes.isOwn(each << PortSharing.QUEUE_PAIR_BITS)
+                    && table.has(table.first(each), address) && prefixes.mayBeAlive(each)) {
                 return each;
             }
         }
@@ -108,13 +154,8 @@ final class ServicePorts {
 
     /** Removes the services of dead processes. */
     private void forgetTheDead() throws LinuxSocket.Refused {
-        Map<Integer, Integer> services = table.services();
-        BitSet dead = prefixes.dead(services.values());
-        for (Map.Entry<Integer, Integer> each : services.entrySet()) {
-            if (dead.get(each.getValue())) {
-                table.removeService(each.getKey(), each.getValue());
-            }
-        }
+        BitSet dead = prefixes.dead(table.servers());
+        dead.stream().forEach(table::forgetServicesOf);
     }
 
     /** As {@link PortSharing#reserve}. */

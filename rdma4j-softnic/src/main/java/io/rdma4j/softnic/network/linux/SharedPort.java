@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -59,6 +60,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
     private final LockedWork givingUp;
+    /** Those that were needed, by address family. */
+    private final Map<Integer, DatagramPasser> passers = new HashMap<>();
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
     private volatile long restNs = MIN_REST_NS;
@@ -322,6 +325,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 .poll()) {
             mailboxes.remove(mailbox);
         }
+        services.enterChanges();
     }
 
     /**
@@ -466,13 +470,72 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     @Override
+    public void listenOnlyForRepetitions(int service) {
+        services.listenOnlyForRepetitions(service);
+        givingUp.doSoon();
+    }
+
+    @Override
     public void stopListening(int service) {
         services.stopListening(service);
+        givingUp.doSoon();
     }
 
     @Override
     public Reservation reserve(int service) throws RdmaException {
         return services.reserve(service);
+    }
+
+    // ---------------------------------------------------------------- messages for an unknown process
+
+    @Override
+    public boolean passOn(ReceivedDatagram datagram) {
+        boolean hasOthers = false;
+        for (int group : sockets.keySet()) {
+            if (table.address(group).equals(datagram.local())) {
+                List<Integer> places = table.places(group);
+                if (places.size() > 1) {
+                    hasOthers = true;
+                    passOn(datagram, group, places);
+                }
+            }
+        }
+        return hasOthers;
+    }
+
+    /** A thread of each device may do this. */
+    private void passOn(ReceivedDatagram datagram, int group, List<Integer> places) {
+        synchronized (passers) {
+            DatagramPasser passer = passer(SocketAddress.family(datagram.local()));
+            if (passer == null || !passer.mayPass(places.size())) {
+                return;
+            }
+            for (int place = 0; place < places.size(); place++) {
+                if (places.get(place) != prefix) {
+                    passer.send(datagram, datagram.local(), table.scope(group), place, table.key());
+                }
+            }
+        }
+    }
+
+    private @Nullable DatagramPasser passer(int family) {
+        DatagramPasser known = passers.get(family);
+        if (known != null) {
+            return known;
+        }
+        try {
+            DatagramPasser made = new DatagramPasser(family);
+            passers.put(family, made);
+            return made;
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.DEBUG, "messages for other processes are lost", e);
+            return null;
+        }
+    }
+
+    /** {@return whether a message was passed on by a process of this table} For the thread that receives; takes no lock. */
+    boolean isKey(long key) {
+        return key == table.key();
     }
 
     // ---------------------------------------------------------------- after a process has died
@@ -546,6 +609,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         awaitLeft();
         locks.close();
         finder.close();
+        synchronized (passers) {
+            passers.values().forEach(DatagramPasser::close);
+            passers.clear();
+        }
         arena.close();
     }
 }

@@ -13,10 +13,13 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -31,7 +34,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 final class SharedTable {
     /** The version of the layout. */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     /** The entry of a place without a process, or whose process is not known. */
     static final int NOBODY = 0;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
@@ -40,7 +43,7 @@ final class SharedTable {
     static final int MAX_PLACES = 254;
     static final int MAX_GROUPS = 512;
     /** The maximum number that a steering program can distinguish. */
-    static final int MAX_SERVICES = 1400;
+    static final int MAX_SERVICES = 1350;
 
     private static final long MAGIC = 0x7264_6d61_346a_7031L; // "rdma4jp1"
     private static final long MAGIC_AT = 0;
@@ -49,6 +52,7 @@ final class SharedTable {
     private static final long LAST_TAKEN_AT = 24;
     /** Which process has had the lock last: see {@link TableLocks}. */
     static final long HOLDER_AT = 32;
+    private static final long KEY_AT = 40;
     private static final long ANSWERS_AT = 256;
     private static final long FIRSTS_AT = 512;
     private static final long PROCESSES_AT = 1024;
@@ -71,8 +75,11 @@ final class SharedTable {
     private static final int SPACES = 3;
     private static final long SERVICES_AT = OWNERS_AT + SPACES * PORTS;
     private static final long SERVICE_LENGTH = 8;
+    /** In the entry of a service whose listener is closed, for as long as requests of it are not answered. */
+    private static final long ONLY_REPETITIONS = 1L << 40;
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
     static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
+    private static final SecureRandom RANDOM = new SecureRandom();
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -126,6 +133,7 @@ final class SharedTable {
     void clear() {
         LONG.setRelease(memory, MAGIC_AT, 0L);
         memory.asSlice(ANSWERS_AT).fill((byte) 0);
+        memory.set(JAVA_LONG, KEY_AT, RANDOM.nextLong());
         memory.set(JAVA_INT, VERSION_AT, VERSION);
         LONG.setRelease(memory, MAGIC_AT, MAGIC);
     }
@@ -152,6 +160,11 @@ final class SharedTable {
     /** {@return the process that took a prefix last} */
     long process(int prefix) {
         return memory.get(JAVA_LONG, PROCESSES_AT + prefix * 8L);
+    }
+
+    /** {@return a number that only readers of the table know, by which processes recognize messages of each other} */
+    long key() {
+        return memory.get(JAVA_LONG, KEY_AT);
     }
 
     // ---------------------------------------------------------------- groups of sockets
@@ -317,40 +330,60 @@ final class SharedTable {
         return OWNERS_AT + (long) space * PORTS + port;
     }
 
-    /** {@return the prefix that listens at each service} */
+    /** {@return the prefix that each service's requests are for} One that listens precedes one that only did. */
     Map<Integer, Integer> services() {
         Map<Integer, Integer> services = new TreeMap<>();
+        Map<Integer, Integer> listening = new TreeMap<>();
         for (int i = 0; i < serviceCount(); i++) {
             long entry = memory.get(JAVA_LONG, service(i));
-            services.put((int) entry, (int) (entry >>> Integer.SIZE) & 0xff);
+            (isListening(entry) ? listening : services).put((int) entry, prefixOf(entry));
         }
+        services.putAll(listening);
         return services;
     }
 
-    /** {@return the prefixes entered for a service; all except one may be of dead processes} */
+    /** {@return the prefixes entered for a service, those that listen first; all except one may be of dead processes} */
     List<Integer> listeners(int service) {
         List<Integer> prefixes = new ArrayList<>();
+        int listening = 0;
         for (int i = 0; i < serviceCount(); i++) {
             long entry = memory.get(JAVA_LONG, service(i));
             if ((int) entry == service) {
-                prefixes.add((int) (entry >>> Integer.SIZE) & 0xff);
+                prefixes.add(isListening(entry) ? listening++ : prefixes.size(), prefixOf(entry));
             }
         }
         return prefixes;
     }
 
+    /** {@return the prefixes entered for any service} */
+    Set<Integer> servers() {
+        Set<Integer> prefixes = new TreeSet<>();
+        for (int i = 0; i < serviceCount(); i++) {
+            prefixes.add(prefixOf(memory.get(JAVA_LONG, service(i))));
+        }
+        return prefixes;
+    }
+
     /**
-     * Enters a listener of a service. The count is updated last, so that a process that dies meanwhile leaves all other
-     * entries intact.
+     * Enters a listener of a service, or changes its entry. The count is updated last, so that a process that dies meanwhile
+     * leaves all other entries intact.
      *
+     * @param isListening false if it only wants repetitions of requests that it has
      * @return false if there is no room
      */
-    boolean addService(int service, int prefix) {
+    boolean enterService(int service, int prefix, boolean isListening) {
         int count = serviceCount();
+        long entry = entry(service, prefix) | (isListening ? 0 : ONLY_REPETITIONS);
+        for (int i = 0; i < count; i++) {
+            if (isOf(memory.get(JAVA_LONG, service(i)), service, prefix)) {
+                memory.set(JAVA_LONG, service(i), entry);
+                return true;
+            }
+        }
         if (count == MAX_SERVICES) {
             return false;
         }
-        memory.set(JAVA_LONG, service(count), entry(service, prefix));
+        memory.set(JAVA_LONG, service(count), entry);
         memory.set(JAVA_INT, SERVICES_AT, count + 1);
         return true;
     }
@@ -358,7 +391,7 @@ final class SharedTable {
     /** Removes a listener of a service: the last entry replaces it, and may be in the table twice for a moment. */
     void removeService(int service, int prefix) {
         for (int i = serviceCount() - 1; i >= 0; i--) {
-            if (memory.get(JAVA_LONG, service(i)) == entry(service, prefix)) {
+            if (isOf(memory.get(JAVA_LONG, service(i)), service, prefix)) {
                 int last = serviceCount() - 1;
                 memory.set(JAVA_LONG, service(i), memory.get(JAVA_LONG, service(last)));
                 memory.set(JAVA_INT, SERVICES_AT, last);
@@ -368,11 +401,12 @@ final class SharedTable {
 
     /** Forgets all ports and services of a prefix. */
     void forgetServicesOf(int prefix) {
-        services().forEach((service, owner) -> {
-            if (owner == prefix) {
-                removeService(service, prefix);
+        for (int i = serviceCount() - 1; i >= 0; i--) {
+            long entry = memory.get(JAVA_LONG, service(i));
+            if (prefixOf(entry) == prefix) {
+                removeService((int) entry, prefix);
             }
-        });
+        }
         // Copied as a whole: most ports have no owner, and single reads are slow in a JVM that has just started.
         long[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_LONG);
         for (int i = 0; i < owners.length; i++) {
@@ -392,6 +426,18 @@ final class SharedTable {
 
     private static long entry(int service, int prefix) {
         return ((long) prefix << Integer.SIZE) | (service & 0xffff_ffffL);
+    }
+
+    private static boolean isOf(long entry, int service, int prefix) {
+        return (entry & ~ONLY_REPETITIONS) == entry(service, prefix);
+    }
+
+    private static boolean isListening(long entry) {
+        return (entry & ONLY_REPETITIONS) == 0;
+    }
+
+    private static int prefixOf(long entry) {
+        return (int) (entry >>> Integer.SIZE) & 0xff;
     }
 
     private int serviceCount() {

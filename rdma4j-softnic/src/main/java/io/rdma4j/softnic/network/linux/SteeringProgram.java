@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -18,7 +19,13 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
  * <p>The fields that it reads, as offsets from the end of the UDP header: the upper 8 bits of the destination queue pair
  * (5), which are the prefix of a process. For queue pair 1 the attribute of the management datagram (36) determines which
  * field names the process: the port of the service for a REQ or SIDR_REQ (56), the prefix in the request identifier for a
- * SIDR_REP (44), and in the remote communication identifier for all others (48). A {@link PlaceProbe} names its place (4).
+ * SIDR_REP (44), and in the remote communication identifier for all others (48). A {@link PlaceProbe} and a {@link
+ * PassedDatagram} name their place (4).
+ *
+ * <p>A requester that withdraws its request does not know the remote communication identifier and sends 0. The request is
+ * with a process that listens, or has listened: the message goes to one of these, by the requester's identifier (44), and
+ * from there to the others ({@link SharedPort#passOn}). Not to the first process, because that may be any one, a stopped one
+ * too.
  *
  * <p>Sources: bpf(4) of FreeBSD, which defines the instructions; socket(7), {@code SO_ATTACH_REUSEPORT_CBPF}; IBTA 9.2 and
  * 12.6.
@@ -36,6 +43,7 @@ final class SteeringProgram {
     static final int JUMP_IF_EQUAL = 0x15;
     static final int JUMP_IF_AT_LEAST = 0x35;
     static final int AND = 0x54;
+    static final int REMAINDER = 0x94;
     static final int RETURN = 0x06;
     static final int RETURN_ACCUMULATOR = 0x16;
 
@@ -50,6 +58,8 @@ final class SteeringProgram {
     private static final int REQUEST = 0x10;
     private static final int SERVICE_REQUEST = 0x17;
     private static final int SERVICE_REPLY = 0x18;
+    /** The maximum number of listening processes among which messages without an identifier are distributed. */
+    private static final int MAX_SERVERS = 32;
 
     /** An instruction, as struct sock_filter. */
     record Instruction(int code, int ifTrue, int ifFalse, int operand) {}
@@ -90,10 +100,17 @@ final class SteeringProgram {
         add(JUMP_IF_EQUAL, 0, 2, SERVICE_REPLY);
         add(LOAD_BYTE, REQUEST_IDENTIFIER);
         int fromRequest = jump();
-        add(JUMP_IF_EQUAL, 3, 0, REQUEST);
-        add(JUMP_IF_EQUAL, 2, 0, SERVICE_REQUEST);
+        add(JUMP_IF_EQUAL, 2, 0, REQUEST);
+        add(JUMP_IF_EQUAL, 1, 0, SERVICE_REQUEST);
+        int fromOther = jump();
+        int fromServiceRequest = jump();
+        land(fromOther);
+        add(LOAD_WORD, REMOTE_IDENTIFIER);
+        add(JUMP_IF_EQUAL, 2, 0, 0);
         add(LOAD_BYTE, REMOTE_IDENTIFIER);
         int fromConnection = jump();
+        distribute(servers(places, services));
+        land(fromServiceRequest);
         add(LOAD_WORD, SERVICE);
         services.forEach((service, prefix) -> {
             Integer place = places.get(prefix);
@@ -107,6 +124,26 @@ final class SteeringProgram {
         land(fromRequest);
         land(fromConnection);
         search(List.copyOf(places.entrySet()));
+    }
+
+    /** {@return the places of processes that listen} */
+    private static List<Integer> servers(Map<Integer, Integer> places,
+            Map<Integer, Integer> services) {
+        return services.values().stream().map(places::get).filter(Objects::nonNull).distinct()
+                .sorted().limit(MAX_SERVERS).toList();
+    }
+
+    /** Chooses a place by the identifier of the sender, or the first one if there is none to choose from. */
+    private void distribute(List<Integer> among) {
+        if (among.size() > 1) {
+            add(LOAD_WORD, REQUEST_IDENTIFIER);
+            add(REMAINDER, among.size());
+            for (int i = 1; i < among.size(); i++) {
+                add(JUMP_IF_EQUAL, 0, 1, i);
+                add(RETURN, among.get(i));
+            }
+        }
+        add(RETURN, among.isEmpty() ? 0 : among.getFirst());
     }
 
     /** Finds the prefix in the accumulator by halving. */

@@ -7,8 +7,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -45,6 +47,8 @@ class SteeringProgramTest {
                     accumulator = packet.get(operand) & 0xff;
                 }
                 case SteeringProgram.AND -> accumulator &= operand;
+                case SteeringProgram.REMAINDER ->
+                    accumulator = Integer.remainderUnsigned(accumulator, operand);
                 case SteeringProgram.JUMP -> at += operand;
                 case SteeringProgram.JUMP_IF_EQUAL -> at += accumulator == operand
                         ? next.ifTrue()
@@ -107,6 +111,41 @@ class SteeringProgramTest {
         // Of a process without a socket here, and of no process.
         assertThat(run(program, management(attribute).putInt(56, TCP | 7473))).isZero();
         assertThat(run(program, management(attribute).putInt(56, TCP | 7474))).isZero();
+    }
+
+    /** A REJ of a requester that withdraws its request; it has no identifier of the receiver. */
+    private static ByteBuffer withdrawal(int sender) {
+        return management(0x12).putInt(44, sender);
+    }
+
+    @Test
+    void withdrawalsGoToTheProcessThatListens() {
+        Map<Integer, Integer> places = Map.of(7, 3, 9, 4, 11, 0);
+        SteeringProgram program = SteeringProgram.of(places,
+                Map.of(TCP | 7471, 9, TCP | 7472, 9, TCP | 7473, 200));
+        for (int sender = -3; sender < 3; sender++) {
+            assertThat(run(program, withdrawal(sender))).isEqualTo(4);
+        }
+        assertThat(run(SteeringProgram.of(places, Map.of()), withdrawal(5))).isZero();
+    }
+
+    /** If one of them is stopped, it must not hold up all. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 32, 200})
+    void withdrawalsAreDistributedAmongTheProcessesThatListen(int processes) {
+        Map<Integer, Integer> places = new HashMap<>();
+        Map<Integer, Integer> services = new HashMap<>();
+        for (int i = 0; i < processes; i++) {
+            places.put(1 + i, 5 + i);
+            services.put(TCP | i, 1 + i);
+        }
+        SteeringProgram program = SteeringProgram.of(places, services);
+        Set<Integer> chosen = new HashSet<>();
+        for (int sender = -1000; sender < 1000; sender++) {
+            chosen.add(run(program, withdrawal(sender)));
+        }
+        assertThat(places.values()).containsAll(chosen);
+        assertThat(chosen).hasSize(Math.min(processes, 32));
     }
 
     @Test
