@@ -92,11 +92,23 @@ class HostileTrafficTest {
     @Test
     void truncatedPacketsAreDropped() {
         byte[] whole = validWrite();
+        int sent = 0;
         for (int length = 0; length < whole.length; length++) {
-            receive(Arrays.copyOf(whole, length));
+            byte[] cut = Arrays.copyOf(whole, length);
+            if (!hasRightIcrc(cut)) {
+                receive(cut);
+                sent++;
+            }
         }
         assertThat(count(Counter.DROPPED_MALFORMED) + count(Counter.DROPPED_BAD_ICRC))
-                .isEqualTo(whole.length);
+                .isEqualTo(sent);
+        assertThat(sent).isGreaterThan(whole.length - 10);
+    }
+
+    /** {@return whether the last bytes are the ICRC of the others for some Identification} One in 65,536 is. */
+    private boolean hasRightIcrc(byte[] bytes) {
+        return new Icrc().identify(pair.a.node.nic.gids().get(1), pair.b.node.nic.gids().get(1),
+                Path.UDP_PORT, 0, ByteBuffer.wrap(bytes), 0, bytes.length) >= 0;
     }
 
     @Test

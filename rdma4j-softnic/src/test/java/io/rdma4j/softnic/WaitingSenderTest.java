@@ -52,7 +52,7 @@ class WaitingSenderTest {
         pair.a.send(1, 10);
         pair.run(19 * Pair.SECOND / 10);
         assertThat(lines).isEmpty();
-        pair.run(60 * Pair.SECOND);
+        pair.run(4 * Pair.SECOND);
         assertThat(lines).singleElement().asString().doesNotContain("\n")
                 .contains(String.format("queue pair 0x%06x of ", pair.b.queuePair.number()),
                         "a receive must be posted there");
@@ -65,7 +65,7 @@ class WaitingSenderTest {
     void eachSilenceIsToldOnce() throws Exception {
         for (int silence = 1; silence <= 2; silence++) {
             pair.a.send(silence, 10);
-            pair.run(5 * Pair.SECOND);
+            pair.run(21 * Pair.SECOND / 10);
             assertThat(lines).hasSize(silence);
             pair.b.receive(10 + silence, 10);
             pair.settle();

@@ -175,7 +175,7 @@ class CmCallsTest extends CmPair {
         settle();
         assertThat(client.events).hasSize(1).allMatch(e -> e.startsWith("refused"));
         assertThat(request.close(nowNs)).isFalse();
-        service.close();
+        service.close(() -> {});
         listenForLookups(1);
     }
 
