@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A server whose memory two connections may write to, or a client with both: when it gets a line, the first writes more than
@@ -92,7 +93,7 @@ final class TwoWriters {
     }
 
     private static void post(CmId id, MemoryRegion region, int length) throws IOException {
-        ByteBuffer peer = ByteBuffer.wrap(id.event().privateData());
+        ByteBuffer peer = ByteBuffer.wrap(Objects.requireNonNull(id.event()).privateData());
         id.postWrite(0, region, 0, length, peer.getLong(), peer.getInt(), SendFlag.SIGNALED);
     }
 
