@@ -55,32 +55,19 @@ public final class CompletionEvents {
     }
 
     /**
-     * Acknowledges events, as {@link CompletionQueue#acknowledgeEvents}.
+     * Acknowledges events of a completion queue, as {@link CompletionQueue#acknowledgeEvents}.
      *
+     * @param events those of the queue; null if it has none, because it has no channel
      * @throws IllegalArgumentException if the number is negative, or fewer are taken and not acknowledged
      */
-    public void acknowledge(int count) {
-        if (count < 0 || !unacknowledged.acknowledge(count)) {
-            throw refused(count, unacknowledged.count());
-        }
-    }
-
-    /**
-     * Acknowledges events of a completion queue, which has none without a channel.
-     *
-     * @throws IllegalArgumentException as {@link #acknowledge}
-     */
     public static void acknowledge(@Nullable CompletionEvents events, int count) {
-        if (events != null) {
-            events.acknowledge(count);
-        } else if (count != 0) {
-            throw refused(count, 0);
+        int unacknowledged = events == null ? 0 : events.unacknowledged.count();
+        boolean isDone = events == null ? count == 0
+                : count >= 0 && events.unacknowledged.acknowledge(count);
+        if (!isDone) {
+            throw new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
+                    + unacknowledged + " are not acknowledged");
         }
-    }
-
-    private static IllegalArgumentException refused(int count, int unacknowledged) {
-        return new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
-                + unacknowledged + " are not acknowledged");
     }
 
     /** {@return whether the application waits for the channel in a selector, where it drives no device} */
