@@ -102,12 +102,16 @@ final class DeviceListeners implements DeviceLease.Listener {
     @Override
     public void onAddressChanged(InetAddress address) {}
 
-    /** As long as there is another device, requests still come. */
     @Override
     public void onDeviceGone() {
-        if (leases.stream().allMatch(DeviceLease::isGone)) {
+        if (leases.stream().noneMatch(DeviceListeners::mayBringRequests)) {
             addresses.onDeviceGone();
         }
+    }
+
+    /** A system that listens for all its devices at once does so also for those that come later. */
+    private static boolean mayBringRequests(DeviceLease lease) {
+        return !lease.isGone() || lease.device().portAuthority().hasOneWildcardListener();
     }
 
     /**

@@ -9,12 +9,14 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -134,6 +136,29 @@ class DeviceNewsTest {
         expectNothing();
         assertRefused(client::disconnect, Errno.ENODEV);
         assertRefused(() -> client.connect(new ConnectionParameters()), Errno.ENODEV);
+    }
+
+    /** The ids at one address hear of their device; this one has several, and hears when none is left. */
+    @Test
+    void listenerAtAllAddressesHearsWhenNoDeviceIsLeft() throws Exception {
+        FakeDevice other = new FakeDevice("fake1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+        FakeProvider.offer(FakeProvider.DEVICE, other);
+        try {
+            CmId listener = CmId.create(events, PortSpace.TCP);
+            ids.add(listener);
+            listener.bindAddress(new InetSocketAddress(0));
+            listener.listen(1);
+            tell(CmContext.Watcher::onDeviceGone);
+            expectNothing();
+            other.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
+            expect(CmEventType.DEVICE_REMOVAL, listener, 0);
+            other.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
+            expectNothing();
+            listener.close();
+            assertThat(other.context().isClosed).isTrue();
+        } finally {
+            FakeProvider.offer(FakeProvider.DEVICE);
+        }
     }
 
     @Test

@@ -45,7 +45,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 class FailedDeviceTest extends CmStage {
     private final String kind;
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private EngineDriver driver;
 
     FailedDeviceTest(String kind) {
         this.kind = kind;
@@ -92,15 +91,16 @@ class FailedDeviceTest extends CmStage {
         });
     }
 
-    /** Stops the engine of an id's device, and waits until that is handled. */
-    private void fail(CmId of) throws Exception {
+    /** Stops the engine of an id's device, and waits until that is reported. {@return what drives the engine} */
+    private static EngineDriver fail(CmId of) throws Exception {
         SoftDeviceContext context = (SoftDeviceContext) of.context();
-        driver = context.nic().driver();
+        EngineDriver driver = context.nic().driver();
         PoisonedQueuePair.poison(driver);
         try (AsyncEvent event = nextFatal(context)) {
             assertThat(event.port()).isOne();
         }
         assertThat(driver.hasFailed()).isTrue();
+        return driver;
     }
 
     private static AsyncEvent nextFatal(DeviceContext context) throws RdmaException {
@@ -217,7 +217,7 @@ class FailedDeviceTest extends CmStage {
     @Test
     void itIsOpenedAnewWhileTheOldOneIsStillHeld() throws Exception {
         CmId old = listening(own(PortSpace.TCP), OWN);
-        fail(old);
+        EngineDriver driver = fail(old);
         try (DeviceContext anew = RdmaDevices.find(kind + "_lo").open()) {
             assertThat(((SoftDeviceContext) anew).nic().driver()).isNotSameAs(driver);
         }
