@@ -74,7 +74,7 @@ final class NativeMemory {
         }
         // A thread of the JDK may keep a buffer of its own.
         assertThat(used() - before).as("bytes that %d %s have left", times, what)
-                .isLessThan(64 * times);
+                .isLessThan(64L * times);
     }
 
     /** @param free how much native memory there is, once each: too little for the device */

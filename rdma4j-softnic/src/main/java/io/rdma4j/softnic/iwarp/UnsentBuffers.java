@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.IdentityHashMap;
-import java.util.Map;
 
 /**
  * Memory for bytes that the network does not take at once. Connections give their buffers back as soon as these are empty, and a
@@ -25,7 +24,7 @@ class UnsentBuffers {
     private final Buffers shortOnes;
     private final Buffers longOnes;
     /** The arenas of those in native memory, in use or kept. Equal buffers may be different ones. */
-    private final Map<ByteBuffer, Arena> arenas = new IdentityHashMap<>();
+    private final IdentityHashMap<ByteBuffer, Arena> arenas = new IdentityHashMap<>();
     private int longInUse;
     private boolean isClosed;
 

@@ -41,7 +41,7 @@ public final class OutgoingFpdu implements PayloadTarget {
 
     /** Creates one with its headers on the heap, for a message that is sent once. */
     public OutgoingFpdu() {
-        this((bytes, alignment) -> MemorySegment.ofArray(new long[(int) bytes + 7 >> 3]));
+        this((bytes, alignment) -> MemorySegment.ofArray(new long[((int) bytes + 7) >> 3]));
     }
 
     /** Starts a unit without payload. */
