@@ -65,7 +65,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ArchitectureTest {
     private static final JavaClasses ALL = MainClasses.ALL;
     /** Names that two modules use for different things; no further one may come. */
-    private static final Set<String> USED_TWICE = Set.of("AsyncEventSource", "DeviceBean",
+    private static final Set<String> USED_TWICE = Set.of("DeviceBean",
             "DeviceListeners", "Flow", "IwarpTransitions", "OpenDevices", "Patience",
             "ReceivePosting", "Refusal", "Route", "SendPosting");
     /** Words of earlier versions that no engineer of the field would look for. */
