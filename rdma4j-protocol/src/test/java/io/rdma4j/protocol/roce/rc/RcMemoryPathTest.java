@@ -56,8 +56,11 @@ class RcMemoryPathTest {
 
     /** Carries packets from memory to memory until there is none. */
     private void settle() {
-        while (carry(a, b) | carry(b, a)) {
+        boolean hasSent = true;
+        while (hasSent) {
             // Each answer may let more be sent.
+            hasSent = carry(a, b);
+            hasSent |= carry(b, a);
         }
     }
 
@@ -178,7 +181,7 @@ class RcMemoryPathTest {
 
     // ---------------------------------------------------------------- memory that goes meanwhile
 
-    private enum Request {
+    enum Request {
         SEND, WRITE, ATOMIC_WRITE;
 
         SendWorkRequest of(RcEnd end) {

@@ -37,7 +37,7 @@ class UnreliableStateTest {
         return new UnreliablePair(settings);
     }
 
-    private enum Service {
+    enum Service {
         UC(QueuePairType.UC, Opcode.UC_SEND_ONLY), UD(QueuePairType.UD, Opcode.UD_SEND_ONLY);
 
         private final QueuePairType type;
