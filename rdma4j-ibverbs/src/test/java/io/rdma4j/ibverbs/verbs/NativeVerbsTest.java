@@ -332,6 +332,9 @@ class NativeVerbsTest {
                 .capabilities(new QueuePairCapabilities(4, 4, 2, 2, 16)));
         assertThat(context.outstanding(own, false)).isSameAs(Outstanding.NOTHING);
         assertThat(context.outstanding(own, true)).isSameAs(Outstanding.NOTHING);
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
+        own.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
+                .accessFlags(Set.of()));
         own.postReceive(new ReceiveWorkRequest());
         assertThat(context.outstanding(own, true)).isSameAs(Outstanding.COMPLETING);
         domain.createQueuePair(new QueuePairInitAttributes().completionQueue(sends));

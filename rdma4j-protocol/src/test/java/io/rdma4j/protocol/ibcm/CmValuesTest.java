@@ -148,8 +148,14 @@ class CmValuesTest {
                 PrivateData.NONE))).isEqualTo(new CmAddressee.Identifier(5));
         assertThat(addressee(new DisconnectRequest(5, 6, 7, PrivateData.NONE)))
                 .isEqualTo(new CmAddressee.Identifier(6));
+        assertThat(addressee(new Reject(5, 6, 0, 4, PrivateData.NONE, 0, PrivateData.NONE)))
+                .isEqualTo(new CmAddressee.Identifier(6));
+    }
+
+    @Test
+    void withdrawalsAreForWhoeverHasTheRequest() {
         assertThat(addressee(new Reject(5, 0, 0, 4, PrivateData.NONE, 0, PrivateData.NONE)))
-                .isEqualTo(new CmAddressee.Identifier(0));
+                .isEqualTo(new CmAddressee.Requested(5));
     }
 
     @Test
