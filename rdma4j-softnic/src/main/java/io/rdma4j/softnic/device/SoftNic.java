@@ -392,6 +392,7 @@ public final class SoftNic
     @Override
     public void lookAtPort() {
         onPort(device.view());
+        transport.checkShared();
     }
 
     /**

@@ -72,6 +72,11 @@ public interface PortSharing {
         }
 
         @Override
+        public void check() {
+            // Nothing is shared.
+        }
+
+        @Override
         public boolean passOn(ReceivedDatagram datagram) {
             return false;
         }
@@ -141,6 +146,12 @@ public interface PortSharing {
      * @param queuePair the destination queue pair; 0 if only the sender knows it
      */
     void onAstray(int queuePair);
+
+    /**
+     * Checks that what this process has entered for others to find is still there, and enters it again if not: another
+     * program of the user may have damaged it. To be called about once a second; may wait for other processes.
+     */
+    void check();
 
     /**
      * Sends copies of a datagram to all other processes at its destination, because nothing in it tells for which of them it

@@ -143,6 +143,11 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
+    public void checkShared() {
+        network.sharing().check();
+    }
+
+    @Override
     public ConnectionServices connections() {
         return connections;
     }

@@ -37,6 +37,14 @@ public interface Transport {
     /** Releases all resources of the system. Nothing is sent or received any more. */
     void close();
 
+    /**
+     * Checks what it shares with other processes of this machine, and restores it. To be called about once a second, by any
+     * thread but the engine's owner: it may wait for other processes.
+     */
+    default void checkShared() {
+        // Most transports share nothing.
+    }
+
     // ---------------------------------------------------------------- addresses
 
     /**

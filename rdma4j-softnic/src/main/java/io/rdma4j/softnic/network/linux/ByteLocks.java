@@ -62,10 +62,15 @@ final class ByteLocks implements AutoCloseable {
         return calls.pread(file, number, at) == number.byteSize() ? number.get(JAVA_LONG, 0) : 0;
     }
 
+    /** {@return a path to this file, whatever its name is} */
+    Path opened() {
+        return Path.of("/proc/self/fd/" + file);
+    }
+
     /** {@return whether a path leads to this file, and not to another one, or nowhere} */
     boolean isAt(Path path) throws IOException {
         try {
-            Object opened = Files.getAttribute(Path.of("/proc/self/fd/" + file), "unix:ino");
+            Object opened = Files.getAttribute(opened(), "unix:ino");
             return opened.equals(Files.getAttribute(path, "unix:ino"));
         } catch (NoSuchFileException gone) {
             return false;

@@ -2,14 +2,10 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.verbs.Gid;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import java.util.function.Predicate;
 
 /**
  * The part of the {@link SharedTable} that lists the mailbox of the device of each address. It is changed under the lock of
@@ -19,8 +15,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class MailboxTable {
     /** One for each address of each device. */
     private static final int MAX_ENTRIES = 2048;
-    private static final long CHANGES_AT = 0;
-    private static final long ENTRIES_AT = 64;
     private static final long ENTRY_LENGTH = 64;
     /** 0 for an entry that is free. */
     private static final long PREFIX = 0;
@@ -31,8 +25,7 @@ final class MailboxTable {
     private static final long MEMORY = 40;
     private static final long WAKE = 44;
     private static final long WAKE_INODE = 48;
-    static final long LENGTH = ENTRIES_AT + MAX_ENTRIES * ENTRY_LENGTH;
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    static final long LENGTH = MAX_ENTRIES * ENTRY_LENGTH;
 
     /**
      * The mailbox of the device of an address.
@@ -48,74 +41,114 @@ final class MailboxTable {
     record Entry(Gid address, int scope, int prefix, long process, long nonce, int memory, int wake,
             long wakeInode) {}
 
-    private final MemorySegment table;
+    private final TableMemory table;
+    private final long start;
+    private final Changes changes;
 
-    /** @param table {@link #LENGTH} bytes, zeros at first */
-    MailboxTable(MemorySegment table) {
+    /** Counts the changes of entries, for readers that look only after a change. */
+    interface Changes {
+        /** {@return a number that changes with each change} For any thread. */
+        int count();
+
+        /** An entry has changed. Under the lock. */
+        void announce();
+    }
+
+    /**
+     * @param start where its {@link #LENGTH} bytes begin, zeros at first
+     */
+    MailboxTable(TableMemory table, long start, Changes changes) {
         this.table = table;
+        this.start = start;
+        this.changes = changes;
     }
 
     /** {@return a number that changes whenever an entry does} For any thread, without the lock. */
     int changes() {
-        return (int) INT.getAcquire(table, CHANGES_AT);
+        return changes.count();
     }
 
     /** {@return all entries} For any thread, without the lock. */
     List<Entry> all() {
         List<Entry> all = new ArrayList<>();
+        int[] prefixes = prefixes();
         for (int i = 0; i < MAX_ENTRIES; i++) {
-            long at = at(i);
-            int prefix = (int) INT.getAcquire(table, at + PREFIX);
-            if (prefix != 0) {
-                all.add(new Entry(
-                        new Gid(table.get(JAVA_LONG, at + ADDRESS),
-                                table.get(JAVA_LONG, at + ADDRESS + 8)),
-                        table.get(JAVA_INT, at + SCOPE), prefix & 0xff,
-                        table.get(JAVA_LONG, at + PROCESS), table.get(JAVA_LONG, at + NONCE),
-                        table.get(JAVA_INT, at + MEMORY), table.get(JAVA_INT, at + WAKE),
-                        table.get(JAVA_LONG, at + WAKE_INODE)));
+            if (prefixes[i] != SharedTable.NOBODY) {
+                all.add(entry(i, prefixes[i]));
             }
         }
         return all;
     }
 
+    /** {@return the prefix in each entry, that of nobody in one that is free or has no valid prefix} */
+    private int[] prefixes() {
+        // Copied as a whole: most entries are free.
+        ByteBuffer copy = table.copy(start, (int) LENGTH);
+        int[] prefixes = new int[MAX_ENTRIES];
+        for (int i = 0; i < MAX_ENTRIES; i++) {
+            int prefix = copy.getInt((int) (i * ENTRY_LENGTH + PREFIX));
+            boolean isValid = prefix >= SharedTable.FIRST_PREFIX
+                    && prefix <= SharedTable.LAST_PREFIX;
+            prefixes[i] = isValid ? prefix : SharedTable.NOBODY;
+        }
+        return prefixes;
+    }
+
+    private Entry entry(int i, int prefix) {
+        long at = at(i);
+        return new Entry(new Gid(table.longAt(at + ADDRESS), table.longAt(at + ADDRESS + 8)),
+                table.intAt(at + SCOPE), prefix, table.longAt(at + PROCESS),
+                table.longAt(at + NONCE), table.intAt(at + MEMORY), table.intAt(at + WAKE),
+                table.longAt(at + WAKE_INODE));
+    }
+
     /** Adds an entry. {@return false if there is no room} */
     boolean add(Entry entry) {
+        int[] prefixes = prefixes();
         for (int i = 0; i < MAX_ENTRIES; i++) {
-            long at = at(i);
-            if (table.get(JAVA_INT, at + PREFIX) == 0) {
-                table.set(JAVA_INT, at + SCOPE, entry.scope());
-                table.set(JAVA_LONG, at + ADDRESS, entry.address().high());
-                table.set(JAVA_LONG, at + ADDRESS + 8, entry.address().low());
-                table.set(JAVA_LONG, at + PROCESS, entry.process());
-                table.set(JAVA_LONG, at + NONCE, entry.nonce());
-                table.set(JAVA_INT, at + MEMORY, entry.memory());
-                table.set(JAVA_INT, at + WAKE, entry.wake());
-                table.set(JAVA_LONG, at + WAKE_INODE, entry.wakeInode());
-                INT.setRelease(table, at + PREFIX, entry.prefix());
-                int _ = (int) INT.getAndAdd(table, CHANGES_AT, 1);
+            if (prefixes[i] == SharedTable.NOBODY) {
+                write(at(i), entry);
+                changes.announce();
                 return true;
             }
         }
         return false;
     }
 
+    private void write(long at, Entry entry) {
+        table.intAt(at + SCOPE, entry.scope());
+        table.longAt(at + ADDRESS, entry.address().high());
+        table.longAt(at + ADDRESS + 8, entry.address().low());
+        table.longAt(at + PROCESS, entry.process());
+        table.longAt(at + NONCE, entry.nonce());
+        table.intAt(at + MEMORY, entry.memory());
+        table.intAt(at + WAKE, entry.wake());
+        table.longAt(at + WAKE_INODE, entry.wakeInode());
+        table.intAt(at + PREFIX, entry.prefix());
+    }
+
     /** Removes the entry of a mailbox for an address. */
     void remove(Entry entry) {
+        removeIf(each -> each.nonce() == entry.nonce() && each.scope() == entry.scope()
+                && each.address().equals(entry.address()));
+    }
+
+    /** Removes entries. */
+    void removeIf(Predicate<Entry> condition) {
+        boolean isAny = false;
+        int[] prefixes = prefixes();
         for (int i = 0; i < MAX_ENTRIES; i++) {
-            long at = at(i);
-            if (table.get(JAVA_INT, at + PREFIX) != 0
-                    && table.get(JAVA_LONG, at + NONCE) == entry.nonce()
-                    && table.get(JAVA_INT, at + SCOPE) == entry.scope()
-                    && table.get(JAVA_LONG, at + ADDRESS) == entry.address().high()
-                    && table.get(JAVA_LONG, at + ADDRESS + 8) == entry.address().low()) {
-                INT.setRelease(table, at + PREFIX, 0);
-                int _ = (int) INT.getAndAdd(table, CHANGES_AT, 1);
+            if (prefixes[i] != SharedTable.NOBODY && condition.test(entry(i, prefixes[i]))) {
+                table.intAt(at(i) + PREFIX, SharedTable.NOBODY);
+                isAny = true;
             }
+        }
+        if (isAny) {
+            changes.announce();
         }
     }
 
-    private static long at(int entry) {
-        return ENTRIES_AT + entry * ENTRY_LENGTH;
+    private long at(int entry) {
+        return start + entry * ENTRY_LENGTH;
     }
 }

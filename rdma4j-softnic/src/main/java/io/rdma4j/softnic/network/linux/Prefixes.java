@@ -62,12 +62,13 @@ final class Prefixes {
      */
     private BitSet forgetTheDead() throws LinuxSocket.Refused {
         BitSet named = new BitSet();
-        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
+        List<Integer> groups = table.used();
+        for (int group : groups) {
             table.places(group).forEach(named::set);
         }
         named.clear(SharedTable.NOBODY);
         BitSet dead = dead(named.stream().boxed().toList());
-        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
+        for (int group : groups) {
             List<Integer> places = table.places(group);
             if (places.stream().anyMatch(dead::get)) {
                 places.replaceAll(each -> dead.get(each) ? SharedTable.NOBODY : each);
@@ -82,6 +83,17 @@ final class Prefixes {
     /** {@return whether a queue pair number or a communication identifier belongs to this process} For any thread. */
     boolean isOwn(int number) {
         return own[of(number)];
+    }
+
+    /** {@return the prefixes of this process} */
+    List<Integer> own() {
+        List<Integer> all = new ArrayList<>();
+        for (int prefix = 0; prefix < own.length; prefix++) {
+            if (own[prefix]) {
+                all.add(prefix);
+            }
+        }
+        return all;
     }
 
     /** {@return the prefix of a queue pair's number} */

@@ -138,6 +138,51 @@ final class ServicePorts {
         }
     }
 
+    /** {@return whether the table has all that it should have of this process} Takes no lock, so it may miss changes. */
+    boolean isIntact() {
+        for (Map.Entry<Integer, Uses> each : uses.entrySet()) {
+            if (!changed.contains(each.getKey()) && !table.hasService(each.getKey(), prefix,
+                    each.getValue().listening > 0)) {
+                return false;
+            }
+        }
+        for (int place : heldPorts()) {
+            if (isLost(table.owner(place >>> 16, place & 0xffff))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** {@return whether a port of this process is free for others} Another process may have taken it meanwhile. */
+    private boolean isLost(int owner) {
+        return owner != prefix && (owner == 0 || !prefixes.mayBeAlive(owner));
+    }
+
+    private Set<Integer> heldPorts() {
+        locks.lockWithinProcess();
+        try {
+            return Set.copyOf(reserved.keySet());
+        } finally {
+            locks.unlockWithinProcess();
+        }
+    }
+
+    /** Enters into the table what it should have of this process. Under the lock. */
+    void restore() {
+        uses.forEach((service, each) -> {
+            if (!table.enterService(service, prefix, each.listening > 0)) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "the table has no room for a service that is listened at");
+            }
+        });
+        for (int place : heldPorts()) {
+            if (isLost(table.owner(place >>> 16, place & 0xffff))) {
+                table.owner(place >>> 16, place & 0xffff, prefix);
+            }
+        }
+    }
+
     /** As {@link PortSharing#otherListener}. Takes no lock, so it may miss a concurrent change. */
     int otherListener(Gid address, int service) {
         if (usesOf(service).listening > 0) {

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -46,7 +47,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Longer than a new process takes from fork to exec. */
     private static final long MAX_STRANGER_NS = 500_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
+    /** Longer than processes take to notice that the table is damaged. */
+    private static final long MAX_RESTORING_NS = 3_000_000_000L;
+    private static final long RESTORED_LOOK_NS = 20_000_000;
     static final String OPERATION = "share UDP port 4791";
+
+    private static final long PROCESS = ProcessHandle.current().pid();
 
     private final Path file;
     private final Arena arena;
@@ -54,8 +60,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final SharedTable table;
     private final PlaceFinder finder;
     private final MailboxTable mailboxes;
-    /** The socket of this process in each group. Changed under the lock. */
-    private final Map<Integer, LinuxSocket> sockets = new ConcurrentHashMap<>();
+    private final TableChanges changes;
+    /** The socket of this process at each address. Changed under the lock. */
+    private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
+    /** Those that the table should have. */
+    private final Set<MailboxTable.Entry> published = ConcurrentHashMap.newKeySet();
     /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
@@ -69,6 +78,24 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final Prefixes prefixes;
     private final ServicePorts services;
     private final int prefix;
+    private volatile Firsts firsts = new Firsts(0, new byte[0]);
+    /** The table was restored: once the other processes have restored their part too, the programs are set. */
+    private volatile boolean isProgramDue;
+    private volatile boolean isLossReported;
+
+    /**
+     * A group of sockets that this process has one in.
+     *
+     * @param scope the interface of a link-local address, else 0
+     */
+    private record Membership(Gid address, int scope) {}
+
+    /**
+     * The first prefix of the process of each prefix, for each packet that looks for a mailbox.
+     *
+     * @param count the changes until then
+     */
+    private record Firsts(int count, byte[] of) {}
 
     private static @Nullable SharedPort ofProcess;
 
@@ -123,15 +150,21 @@ final class SharedPort implements PortSharing, AutoCloseable {
         locks = SharedFile.locked(file);
         givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
         PlaceFinder probing = null;
+        TableChanges counting = null;
+        boolean wasDamaged;
         boolean hasBegun = false;
         try {
-            table = SharedTable.map(file, arena);
+            // Not by its name, which may lead to another file by now.
+            table = SharedTable.map(locks.opened(), file, arena);
             prefixes = new Prefixes(locks, table);
             probing = new PlaceFinder(table, prefixes, arena, answerTimeoutNs);
             finder = probing;
-            beginIfUnused();
-            mailboxes = table.mailboxes();
+            wasDamaged = beginIfUnused();
             prefix = prefixes.take(0);
+            counting = TableChanges.of(table, prefixes);
+            changes = counting;
+            changes.enter(prefix);
+            mailboxes = table.mailboxes(changes);
             forgetPredecessor(prefix);
             services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
             hasBegun = true;
@@ -142,21 +175,55 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 if (probing != null) {
                     probing.close();
                 }
+                if (counting != null) {
+                    counting.close();
+                }
             }
+        }
+        if (wasDamaged) {
+            awaitRestored();
         }
     }
 
-    /** Clears the table if no other process lives: it then has only entries of dead processes. */
-    private void beginIfUnused() throws LinuxSocket.Refused, RdmaException {
+    /**
+     * Clears the table if no other process lives: it then has only entries of dead processes.
+     *
+     * @return whether the table is damaged, and the other processes have to restore it
+     */
+    private boolean beginIfUnused() throws LinuxSocket.Refused, RdmaException {
         int present = locks.anyOthers();
-        if (present == SharedTable.NOBODY) {
+        int version = table.version();
+        if (present == SharedTable.NOBODY || version == SharedTable.DAMAGED) {
             table.clear();
-        } else if (table.version() != SharedTable.VERSION) {
+            return present != SharedTable.NOBODY;
+        }
+        if (version != SharedTable.VERSION) {
             throw new RdmaException(Errno.EBUSY, OPERATION, "process "
                     + table.process(present) + " shares it by the rules of another version of"
-                    + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
+                    + " rdma4j (" + version + ", not " + SharedTable.VERSION
                     + "): end it, or use the same version");
         }
+        return false;
+    }
+
+    /**
+     * Waits until the other processes have entered again what they need, as far as they run: whoever joins sets a program by
+     * what the table has.
+     */
+    private void awaitRestored() throws LinuxSocket.Refused {
+        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
+        while (System.nanoTime() - untilNs < 0 && isAnyMissing()) {
+            LockSupport.parkNanos(RESTORED_LOOK_NS);
+        }
+    }
+
+    private boolean isAnyMissing() throws LinuxSocket.Refused {
+        for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
+            if (table.process(each) == 0 && locks.isOthers(each)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // ---------------------------------------------------------------- prefixes
@@ -192,6 +259,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             int taken = prefixes.take(prefix);
             forgetPredecessor(taken);
+            changes.announce();
             attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
@@ -211,7 +279,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
-        locks.lock();
+        lockWhenAllAreKnown(address);
         try {
             giveUp();
             int found = table.find(address, scope);
@@ -220,7 +288,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 throw new RdmaException(Errno.EAGAIN, OPERATION,
                         "no more sockets can share it on this machine");
             }
-            if (sockets.containsKey(group)) {
+            Membership membership = new Membership(address, scope);
+            if (sockets.containsKey(membership)) {
                 throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
             }
             boolean isUncertain = table.isChanging(group);
@@ -237,15 +306,43 @@ final class SharedPort implements PortSharing, AutoCloseable {
                     table.changing(group, isUncertain);
                 }
             }
-            sockets.put(group, socket);
+            sockets.put(membership, socket);
             List<Integer> members = prefixes.alive(before);
             members.removeIf(each -> each == prefix);
             isUncertain |= members.size() < before.size();
             members.add(prefix);
-            settle(group, isUncertain ? finder.inOrder(group, members) : members);
+            settle(group, socket, isUncertain ? finder.inOrder(group, members) : members);
         } finally {
             locks.unlock();
         }
+    }
+
+    /**
+     * Waits for the lock, and until the table has all sockets of an address: those of the other processes are missing in a
+     * table that was damaged, until they have entered them again. What stays unknown is a stranger's.
+     */
+    private void lockWhenAllAreKnown(Gid address) throws RdmaException, LinuxSocket.Refused {
+        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
+        locks.lock();
+        boolean isReady = false;
+        try {
+            while (hasUnknown(address) && System.nanoTime() - untilNs < 0) {
+                locks.unlock();
+                LockSupport.parkNanos(RESTORED_LOOK_NS);
+                locks.lock();
+            }
+            isReady = true;
+        } finally {
+            if (!isReady && locks.isLocked()) {
+                locks.unlock();
+            }
+        }
+    }
+
+    private boolean hasUnknown(Gid address) throws LinuxSocket.Refused {
+        return PortHolder.count(address.address(),
+                io.rdma4j.protocol.roce.wire.Path.UDP_PORT) > table.sockets(address)
+                && locks.anyOthers() != SharedTable.NOBODY;
     }
 
     /**
@@ -338,7 +435,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused {
-        int group = groupOf(socket);
+        Membership membership = membershipOf(socket);
+        int group = membership == null ? -1 : groupOf(membership);
         if (group < 0) {
             return;
         }
@@ -353,34 +451,36 @@ final class SharedPort implements PortSharing, AutoCloseable {
         boolean isUncertain = table.isChanging(group);
         table.changing(group, true);
         // While it can: afterwards it is no member any more.
-        attach(group, places);
-        sockets.remove(group);
+        attach(socket, places);
+        sockets.values().remove(socket);
         socket.close();
         table.places(group, places);
         table.changing(group, isUncertain && !places.isEmpty());
     }
 
     /** The places of a group are known. */
-    private void settle(int group, List<Integer> places) throws LinuxSocket.Refused {
+    private void settle(int group, LinuxSocket socket, List<Integer> places)
+            throws LinuxSocket.Refused {
         table.places(group, places);
-        attach(group, places);
+        attach(socket, places);
         table.changing(group, false);
     }
 
-    private int groupOf(LinuxSocket socket) {
-        for (Map.Entry<Integer, LinuxSocket> each : sockets.entrySet()) {
+    private @Nullable Membership membershipOf(LinuxSocket socket) {
+        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
             if (each.getValue() == socket) {
                 return each.getKey();
             }
         }
-        return -1;
+        return null;
     }
 
-    private void attach(int group, List<Integer> places) throws LinuxSocket.Refused {
-        LinuxSocket socket = sockets.get(group);
-        if (socket == null) {
-            return;
-        }
+    /** {@return the group in the table, -1 if the table is damaged} */
+    private int groupOf(Membership membership) {
+        return table.find(membership.address, membership.scope);
+    }
+
+    private void attach(LinuxSocket socket, List<Integer> places) throws LinuxSocket.Refused {
         int[] placeOf = new int[SharedTable.LAST_PREFIX + 2];
         Arrays.fill(placeOf, -1);
         for (int place = places.size() - 1; place >= 0; place--) {
@@ -389,7 +489,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
         placeOf[SharedTable.NOBODY] = -1;
         Map<Integer, Integer> byPrefix = new HashMap<>();
         for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
-            int place = placeOf[table.first(each)];
+            int first = table.first(each);
+            // A process that has not restored its part of the table has one prefix, as most do.
+            int place = placeOf[first == SharedTable.NOBODY ? each : first];
             if (place >= 0) {
                 byPrefix.put(each, place);
             }
@@ -398,8 +500,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private void attachAll() throws LinuxSocket.Refused {
-        for (int group : sockets.keySet()) {
-            attach(group, table.places(group));
+        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
+            int group = groupOf(each.getKey());
+            if (group >= 0) {
+                attach(each.getValue(), table.places(group));
+            }
         }
     }
 
@@ -416,7 +521,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             giveUp();
             forgetMailboxesOfTheDead();
-            return mailboxes.add(mailbox);
+            boolean isAdded = mailboxes.add(mailbox);
+            if (isAdded) {
+                published.add(mailbox);
+            }
+            return isAdded;
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
         } finally {
@@ -426,6 +535,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     /** An address is not the device's any more, and not to be reached by its mailbox. Does not wait, as {@link #leave}. */
     void withdraw(MailboxTable.Entry mailbox) {
+        published.remove(mailbox);
         withdrawn.add(mailbox);
         givingUp.doSoon();
     }
@@ -433,10 +543,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
         List<MailboxTable.Entry> all = mailboxes.all();
         BitSet dead = prefixes.dead(all.stream().map(MailboxTable.Entry::prefix).toList());
-        for (MailboxTable.Entry each : all) {
-            if (dead.get(each.prefix())) {
-                mailboxes.remove(each);
-            }
+        if (!dead.isEmpty()) {
+            mailboxes.removeIf(each -> dead.get(each.prefix()));
         }
     }
 
@@ -445,11 +553,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     private void forgetPredecessor(int prefixTaken) {
         table.forgetServicesOf(prefixTaken);
-        for (MailboxTable.Entry each : mailboxes.all()) {
-            if (each.prefix() == prefixTaken) {
-                mailboxes.remove(each);
-            }
-        }
+        mailboxes.removeIf(each -> each.prefix() == prefixTaken);
     }
 
     /** {@return which processes live} */
@@ -459,7 +563,13 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     /** {@return the prefix that the process of a queue pair's number began with} */
     int firstPrefix(int queuePair) {
-        return table.first(Prefixes.of(queuePair));
+        int count = changes.count();
+        Firsts known = firsts;
+        if (known.count != count || known.of.length == 0) {
+            known = new Firsts(count, table.firsts());
+            firsts = known;
+        }
+        return known.of[Prefixes.of(queuePair)] & 0xff;
     }
 
     // ---------------------------------------------------------------- services
@@ -491,20 +601,19 @@ final class SharedPort implements PortSharing, AutoCloseable {
     @Override
     public boolean passOn(ReceivedDatagram datagram) {
         boolean hasOthers = false;
-        for (int group : sockets.keySet()) {
-            if (table.address(group).equals(datagram.local())) {
-                List<Integer> places = table.places(group);
-                if (places.size() > 1) {
-                    hasOthers = true;
-                    passOn(datagram, group, places);
-                }
+        for (Membership each : sockets.keySet()) {
+            int group = each.address.equals(datagram.local()) ? groupOf(each) : -1;
+            List<Integer> places = group < 0 ? List.of() : table.places(group);
+            if (places.size() > 1) {
+                hasOthers = true;
+                passOn(datagram, each.scope, places);
             }
         }
         return hasOthers;
     }
 
     /** A thread of each device may do this. */
-    private void passOn(ReceivedDatagram datagram, int group, List<Integer> places) {
+    private void passOn(ReceivedDatagram datagram, int scope, List<Integer> places) {
         synchronized (passers) {
             DatagramPasser passer = passer(SocketAddress.family(datagram.local()));
             if (passer == null || !passer.mayPass(places.size())) {
@@ -512,7 +621,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
             for (int place = 0; place < places.size(); place++) {
                 if (places.get(place) != prefix) {
-                    passer.send(datagram, datagram.local(), table.scope(group), place, table.key());
+                    passer.send(datagram, datagram.local(), scope, place, table.key());
                 }
             }
         }
@@ -578,19 +687,134 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             giveUp();
             boolean isMended = false;
-            for (int group : sockets.keySet()) {
-                List<Integer> places = table.places(group);
-                List<Integer> members = prefixes.alive(places);
-                if (!members.contains(prefix)) {
-                    members.add(prefix);
-                }
-                boolean isWrong = table.isChanging(group) || !members.equals(places);
-                if (isWrong || isDoubtful) {
-                    settle(group, finder.inOrder(group, members));
-                }
-                isMended |= isWrong;
+            for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
+                int group = groupOf(each.getKey());
+                // One that is missing is restored by the next check.
+                isMended |= group >= 0 && mend(group, each.getValue(), isDoubtful);
             }
             return isMended;
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    private boolean mend(int group, LinuxSocket socket, boolean isDoubtful)
+            throws LinuxSocket.Refused {
+        List<Integer> places = table.places(group);
+        List<Integer> members = prefixes.alive(places);
+        if (!members.contains(prefix)) {
+            members.add(prefix);
+        }
+        boolean isWrong = table.isChanging(group) || !members.equals(places);
+        if (isWrong || isDoubtful) {
+            settle(group, socket, finder.inOrder(group, members));
+        }
+        return isWrong;
+    }
+
+    // ---------------------------------------------------------------- after the table was damaged
+
+    @Override
+    public void check() {
+        try {
+            if (!isIntact()) {
+                restore();
+            } else if (isProgramDue) {
+                isProgramDue = false;
+                attachLocked();
+            }
+            if (!isLossReported && !locks.isInPlace()) {
+                isLossReported = true;
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0} was removed or replaced: processes that start from now on cannot share"
+                                + " addresses with this one until it ends",
+                        file);
+            }
+        } catch (LinuxSocket.Refused | IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "the shared table was not checked", e);
+        }
+    }
+
+    /** {@return whether the table has all that it should have of this process} Without the lock, so only probably. */
+    private boolean isIntact() {
+        if (table.version() != SharedTable.VERSION || !changes.isEntered(prefix)
+                || !services.isIntact() || !mailboxes.all().containsAll(published)) {
+            return false;
+        }
+        for (int each : prefixes.own()) {
+            if (table.first(each) != prefix || table.process(each) != PROCESS) {
+                return false;
+            }
+        }
+        for (Membership each : sockets.keySet()) {
+            int group = groupOf(each);
+            if (group < 0 || !table.places(group).contains(prefix)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Enters again what the table should have of this process. The programs stay as they are, because the sockets do, until the
+     * other processes have done the same.
+     */
+    private void restore() throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            if (table.version() == SharedTable.DAMAGED) {
+                table.clear();
+            }
+            table.begin();
+            for (int each : prefixes.own()) {
+                table.belongs(each, prefix, PROCESS);
+            }
+            changes.enter(prefix);
+            services.restore();
+            restoreMailboxes();
+            for (Membership each : sockets.keySet()) {
+                restore(each);
+            }
+            isProgramDue = true;
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0} was damaged by another program and is restored",
+                    file);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    private void restoreMailboxes() {
+        List<MailboxTable.Entry> present = mailboxes.all();
+        for (MailboxTable.Entry each : published) {
+            if (!present.contains(each)) {
+                // Whoever does not find it uses the network.
+                boolean _ = mailboxes.add(each);
+            }
+        }
+        changes.announce();
+    }
+
+    private void restore(Membership membership) throws LinuxSocket.Refused {
+        int found = groupOf(membership);
+        int group = found < 0 ? table.begin(membership.address, membership.scope) : found;
+        if (group < 0 || table.places(group).contains(prefix)) {
+            return;
+        }
+        List<Integer> members = prefixes.alive(table.places(group));
+        members.add(prefix);
+        // All sockets of the address are asked, as others may be missing, too.
+        table.changing(group, true);
+        table.places(group, finder.inOrder(group, members));
+        table.changing(group, false);
+    }
+
+    private void attachLocked() throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            attachAll();
         } finally {
             locks.unlock();
         }
@@ -609,6 +833,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         awaitLeft();
         locks.close();
         finder.close();
+        changes.close();
         synchronized (passers) {
             passers.values().forEach(DatagramPasser::close);
             passers.clear();

@@ -1,18 +1,13 @@
 package io.rdma4j.softnic.network.linux;
 
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The mapped file with the common state of the processes of one user that share UDP port 4791: the process
@@ -35,6 +26,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class SharedTable {
     /** The version of the layout. */
     static final int VERSION = 4;
+    /** What is greater is no version but damage. */
+    private static final int MAX_VERSION = 1000;
+    /** Instead of a version: the table is new, or was damaged. */
+    static final int DAMAGED = 0;
     /** The entry of a place without a process, or whose process is not known. */
     static final int NOBODY = 0;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
@@ -78,52 +73,38 @@ final class SharedTable {
     /** In the entry of a service whose listener is closed, for as long as requests of it are not answered. */
     private static final long ONLY_REPETITIONS = 1L << 40;
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
-    static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
+    /** For each prefix the inode, and then the descriptor, of its process's {@link TableChanges}. */
+    private static final long CHANGES_AT = MAILBOXES_AT + MailboxTable.LENGTH;
+    private static final long INODES_LENGTH = 256 * 8;
+    private static final long DESCRIPTORS_LENGTH = 256 * 4;
+    static final long LENGTH = CHANGES_AT + INODES_LENGTH + DESCRIPTORS_LENGTH;
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
-    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
-    private final MemorySegment memory;
+    private final TableMemory memory;
 
+    /** A table of this process alone. */
     SharedTable(MemorySegment memory) {
+        this(TableMemory.of(memory));
+    }
+
+    private SharedTable(TableMemory memory) {
         this.memory = memory;
     }
 
     /**
      * Maps the existing file and extends it to the necessary length.
      *
+     * @param name what to call it
      * @throws RdmaException ENOMEM if there is no room for it
      */
-    static SharedTable map(Path file, Arena arena) throws IOException, RdmaException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ,
-                StandardOpenOption.WRITE)) {
-            lengthen(channel, file);
-            return new SharedTable(
-                    channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena));
-        }
+    static SharedTable map(Path file, Path name, Arena arena) throws IOException, RdmaException {
+        return new SharedTable(TableMemory.map(file, name, LENGTH, arena));
     }
 
-    /**
-     * Extends the file by writing zeros: pages that were never written have no memory yet, and a store to them ends the
-     * process by a signal if no memory is left.
-     */
-    private static void lengthen(FileChannel channel, Path file) throws RdmaException {
-        ByteBuffer zeros = ByteBuffer.allocate(64 << 10);
-        try {
-            for (long at = channel.size(); at < LENGTH;) {
-                int missing = (int) Math.min(zeros.capacity(), LENGTH - at);
-                at += channel.write(zeros.position(0).limit(missing), at);
-            }
-        } catch (IOException e) {
-            throw new RdmaException(Errno.ENOMEM, SharedPort.OPERATION, file + " cannot be "
-                    + (LENGTH >> 10) + " KiB long: " + e.getMessage(), e);
-        }
-    }
-
-    /** {@return the version that it was begun with, 0 for a new file} */
+    /** {@return the version that it was begun with, or {@link #DAMAGED}} */
     int version() {
-        return memory.get(JAVA_LONG, MAGIC_AT) == MAGIC ? memory.get(JAVA_INT, VERSION_AT) : 0;
+        int version = memory.longAt(MAGIC_AT) == MAGIC ? memory.intAt(VERSION_AT) : DAMAGED;
+        return version < 0 || version > MAX_VERSION ? DAMAGED : version;
     }
 
     /**
@@ -131,61 +112,92 @@ final class SharedTable {
      * leaves a table without a version.
      */
     void clear() {
-        LONG.setRelease(memory, MAGIC_AT, 0L);
-        memory.asSlice(ANSWERS_AT).fill((byte) 0);
-        memory.set(JAVA_LONG, KEY_AT, RANDOM.nextLong());
-        memory.set(JAVA_INT, VERSION_AT, VERSION);
-        LONG.setRelease(memory, MAGIC_AT, MAGIC);
+        memory.longAt(MAGIC_AT, 0);
+        memory.clear(ANSWERS_AT, LENGTH);
+        memory.longAt(KEY_AT, RANDOM.nextLong());
+        memory.intAt(VERSION_AT, VERSION);
+        memory.longAt(MAGIC_AT, MAGIC);
     }
 
     // ---------------------------------------------------------------- processes
 
     /** {@return the prefix that was given out last} */
     int lastTaken() {
-        return memory.get(JAVA_INT, LAST_TAKEN_AT) & 0xff;
+        return memory.intAt(LAST_TAKEN_AT) & 0xff;
     }
 
     /** @param first the first prefix of the process, which identifies it in groups */
     void taken(int prefix, int first, long pid) {
-        memory.set(JAVA_BYTE, FIRSTS_AT + prefix, (byte) first);
-        memory.set(JAVA_INT, LAST_TAKEN_AT, prefix);
-        memory.set(JAVA_LONG, PROCESSES_AT + prefix * 8L, pid);
+        belongs(prefix, first, pid);
+        memory.intAt(LAST_TAKEN_AT, prefix);
+    }
+
+    /** Enters whose a prefix is. */
+    void belongs(int prefix, int first, long pid) {
+        memory.byteAt(FIRSTS_AT + prefix, first);
+        memory.longAt(PROCESSES_AT + prefix * 8L, pid);
     }
 
     /** {@return the prefix that the process of a prefix began with} */
     int first(int prefix) {
-        return memory.get(JAVA_BYTE, FIRSTS_AT + prefix) & 0xff;
+        return memory.byteAt(FIRSTS_AT + prefix);
+    }
+
+    /** {@return the first prefix of the process of each prefix} */
+    byte[] firsts() {
+        return memory.copy(FIRSTS_AT, 256).array();
     }
 
     /** {@return the process that took a prefix last} */
     long process(int prefix) {
-        return memory.get(JAVA_LONG, PROCESSES_AT + prefix * 8L);
+        return memory.longAt(PROCESSES_AT + prefix * 8L);
+    }
+
+    /** Marks a table that was damaged as one of this version, without clearing it. */
+    void begin() {
+        memory.intAt(VERSION_AT, VERSION);
+        memory.longAt(MAGIC_AT, MAGIC);
     }
 
     /** {@return a number that only readers of the table know, by which processes recognize messages of each other} */
     long key() {
-        return memory.get(JAVA_LONG, KEY_AT);
+        return memory.longAt(KEY_AT);
     }
 
     // ---------------------------------------------------------------- groups of sockets
 
     /** {@return the index of the group of an address, -1 if it has none} */
     int find(Gid address, int scope) {
-        for (int group = 0; group < MAX_GROUPS; group++) {
+        for (int group : used()) {
             long at = group(group);
-            if (count(group) > 0 && memory.get(JAVA_INT, at + GROUP_SCOPE) == scope
-                    && memory.get(JAVA_LONG, at + GROUP_ADDRESS) == address.high()
-                    && memory.get(JAVA_LONG, at + GROUP_ADDRESS + 8) == address.low()) {
+            if (memory.intAt(at + GROUP_SCOPE) == scope
+                    && memory.longAt(at + GROUP_ADDRESS) == address.high()
+                    && memory.longAt(at + GROUP_ADDRESS + 8) == address.low()) {
                 return group;
             }
         }
         return -1;
     }
 
+    /** {@return the groups that have sockets, in order} They are few, so all are looked through at once. */
+    List<Integer> used() {
+        ByteBuffer all = memory.copy(GROUPS_AT, (int) (MAX_GROUPS * GROUP_LENGTH));
+        List<Integer> used = new ArrayList<>();
+        for (int group = 0; group < MAX_GROUPS; group++) {
+            int at = (int) (group * GROUP_LENGTH);
+            int list = all.getInt(at + (int) GROUP_LIST) & 1;
+            int count = all.getInt(at + (int) (GROUP_LISTS + list * LIST_LENGTH));
+            if (count > 0 && count <= MAX_PLACES) {
+                used.add(group);
+            }
+        }
+        return used;
+    }
+
     /** {@return whether a prefix has a socket at an address, on whichever interface} */
     boolean has(int prefix, Gid address) {
-        for (int group = 0; group < MAX_GROUPS; group++) {
-            if (count(group) > 0 && address(group).equals(address)
+        for (int group : used()) {
+            if (address(group).equals(address)
                     && places(group).contains(prefix)) {
                 return true;
             }
@@ -199,9 +211,9 @@ final class SharedTable {
             if (count(group) == 0) {
                 long at = group(group);
                 changing(group, false);
-                memory.set(JAVA_INT, at + GROUP_SCOPE, scope);
-                memory.set(JAVA_LONG, at + GROUP_ADDRESS, address.high());
-                memory.set(JAVA_LONG, at + GROUP_ADDRESS + 8, address.low());
+                memory.intAt(at + GROUP_SCOPE, scope);
+                memory.longAt(at + GROUP_ADDRESS, address.high());
+                memory.longAt(at + GROUP_ADDRESS + 8, address.low());
                 return group;
             }
         }
@@ -211,21 +223,21 @@ final class SharedTable {
     /** {@return how many sockets are bound to an address, on whichever interface} */
     int sockets(Gid address) {
         int sockets = 0;
-        for (int group = 0; group < MAX_GROUPS; group++) {
-            sockets += count(group) > 0 && address(group).equals(address) ? count(group) : 0;
+        for (int group : used()) {
+            sockets += address(group).equals(address) ? count(group) : 0;
         }
         return sockets;
     }
 
     /** {@return the address that the sockets of a group are bound to} */
     Gid address(int group) {
-        return new Gid(memory.get(JAVA_LONG, group(group) + GROUP_ADDRESS),
-                memory.get(JAVA_LONG, group(group) + GROUP_ADDRESS + 8));
+        return new Gid(memory.longAt(group(group) + GROUP_ADDRESS),
+                memory.longAt(group(group) + GROUP_ADDRESS + 8));
     }
 
     /** {@return the interface that an address of the link belongs to, 0 for other addresses} */
     int scope(int group) {
-        return memory.get(JAVA_INT, group(group) + GROUP_SCOPE);
+        return memory.intAt(group(group) + GROUP_SCOPE);
     }
 
     private static long group(int group) {
@@ -233,7 +245,7 @@ final class SharedTable {
     }
 
     private int currentList(int group) {
-        return (int) INT.getAcquire(memory, group(group) + GROUP_LIST) & 1;
+        return memory.intAt(group(group) + GROUP_LIST) & 1;
     }
 
     private static long list(int group, int list) {
@@ -245,7 +257,7 @@ final class SharedTable {
     }
 
     private int count(long list) {
-        int count = memory.get(JAVA_INT, list);
+        int count = memory.intAt(list);
         return count < 0 || count > MAX_PLACES ? 0 : count;
     }
 
@@ -254,7 +266,7 @@ final class SharedTable {
         long list = list(group, currentList(group));
         List<Integer> places = new ArrayList<>();
         for (int place = 0; place < count(list); place++) {
-            places.add(memory.get(JAVA_BYTE, list + LIST_PLACES + place) & 0xff);
+            places.add(memory.byteAt(list + LIST_PLACES + place));
         }
         return places;
     }
@@ -263,67 +275,89 @@ final class SharedTable {
     void places(int group, List<Integer> prefixes) {
         int next = 1 - currentList(group);
         writeList(group, next, prefixes);
-        INT.setRelease(memory, group(group) + GROUP_LIST, next);
+        memory.intAt(group(group) + GROUP_LIST, next);
     }
 
     private void writeList(int group, int which, List<Integer> prefixes) {
         long list = list(group, which);
         for (int place = 0; place < prefixes.size(); place++) {
-            memory.set(JAVA_BYTE, list + LIST_PLACES + place, prefixes.get(place).byteValue());
+            memory.byteAt(list + LIST_PLACES + place, prefixes.get(place));
         }
-        memory.set(JAVA_INT, list, prefixes.size());
+        memory.intAt(list, prefixes.size());
     }
 
     /**
      * {@return whether the sockets of a group are being changed} If no live process does that, the one that did has died.
      */
     boolean isChanging(int group) {
-        return memory.get(JAVA_INT, group(group) + GROUP_CHANGING) != 0;
+        return memory.intAt(group(group) + GROUP_CHANGING) != 0;
     }
 
     void changing(int group, boolean isChanging) {
-        INT.setRelease(memory, group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
+        memory.intAt(group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
     }
 
     // ---------------------------------------------------------------- mailboxes
 
-    /** {@return which devices have memory to meet in} */
-    MailboxTable mailboxes() {
-        return new MailboxTable(memory.asSlice(MAILBOXES_AT, MailboxTable.LENGTH));
+    /**
+     * {@return which devices have memory to meet in}
+     *
+     * @param changes counts the changes
+     */
+    MailboxTable mailboxes(MailboxTable.Changes changes) {
+        return new MailboxTable(memory, MAILBOXES_AT, changes);
+    }
+
+    /** Names the counter of changes of a process. */
+    void counter(int prefix, int descriptor, long inode) {
+        memory.intAt(CHANGES_AT + INODES_LENGTH + prefix * 4L, descriptor);
+        memory.longAt(CHANGES_AT + prefix * 8L, inode);
+    }
+
+    /** {@return the inodes of the counters, by prefix; 0 for none} */
+    long[] counters() {
+        long[] inodes = new long[LAST_PREFIX + 1];
+        memory.copy(CHANGES_AT, inodes.length * Long.BYTES).asLongBuffer().get(inodes);
+        return inodes;
+    }
+
+    /** {@return the file descriptor of a counter in its process} */
+    int counterDescriptor(int prefix) {
+        return memory.intAt(CHANGES_AT + INODES_LENGTH + prefix * 4L);
     }
 
     // ---------------------------------------------------------------- probes
 
     /** {@return the nonce of the present probes} */
     long nonce() {
-        return memory.get(JAVA_LONG, NONCE_AT);
+        return memory.longAt(NONCE_AT);
     }
 
     /** Forgets the answers to earlier probes. */
     void beginProbes(long nonce) {
-        memory.asSlice(ANSWERS_AT, 256).fill((byte) 0);
-        memory.set(JAVA_LONG, NONCE_AT, nonce);
+        memory.clear(ANSWERS_AT, FIRSTS_AT);
+        memory.longAt(NONCE_AT, nonce);
     }
 
     /** For any thread, without the lock. */
     void answer(int place, int prefix) {
-        BYTE.setRelease(memory, ANSWERS_AT + place, (byte) prefix);
+        memory.byteAt(ANSWERS_AT + place, prefix);
     }
 
     /** {@return the prefix that has answered from a place, 0 if none has yet} */
     int answer(int place) {
-        return (byte) BYTE.getAcquire(memory, ANSWERS_AT + place) & 0xff;
+        return memory.byteAt(ANSWERS_AT + place);
     }
 
     // ---------------------------------------------------------------- ports of services
 
     /** {@return the prefix that owns a port, 0 for none} */
     int owner(int space, int port) {
-        return memory.get(JAVA_BYTE, owners(space, port)) & 0xff;
+        return memory.byteAt(owners(space, port));
     }
 
     void owner(int space, int port, int prefix) {
-        memory.set(JAVA_BYTE, owners(space, port), (byte) prefix);
+        memory.byteAt(owners(space, port), prefix);
     }
 
     private static long owners(int space, int port) {
@@ -335,7 +369,7 @@ final class SharedTable {
         Map<Integer, Integer> services = new TreeMap<>();
         Map<Integer, Integer> listening = new TreeMap<>();
         for (int i = 0; i < serviceCount(); i++) {
-            long entry = memory.get(JAVA_LONG, service(i));
+            long entry = memory.longAt(service(i));
             (isListening(entry) ? listening : services).put((int) entry, prefixOf(entry));
         }
         services.putAll(listening);
@@ -347,7 +381,7 @@ final class SharedTable {
         List<Integer> prefixes = new ArrayList<>();
         int listening = 0;
         for (int i = 0; i < serviceCount(); i++) {
-            long entry = memory.get(JAVA_LONG, service(i));
+            long entry = memory.longAt(service(i));
             if ((int) entry == service) {
                 prefixes.add(isListening(entry) ? listening++ : prefixes.size(), prefixOf(entry));
             }
@@ -355,11 +389,22 @@ final class SharedTable {
         return prefixes;
     }
 
+    /** {@return whether a prefix is entered for a service} */
+    boolean hasService(int service, int prefix, boolean isListening) {
+        for (int i = 0; i < serviceCount(); i++) {
+            long entry = memory.longAt(service(i));
+            if (isOf(entry, service, prefix)) {
+                return isListening(entry) == isListening;
+            }
+        }
+        return false;
+    }
+
     /** {@return the prefixes entered for any service} */
     Set<Integer> servers() {
         Set<Integer> prefixes = new TreeSet<>();
         for (int i = 0; i < serviceCount(); i++) {
-            prefixes.add(prefixOf(memory.get(JAVA_LONG, service(i))));
+            prefixes.add(prefixOf(memory.longAt(service(i))));
         }
         return prefixes;
     }
@@ -375,26 +420,26 @@ final class SharedTable {
         int count = serviceCount();
         long entry = entry(service, prefix) | (isListening ? 0 : ONLY_REPETITIONS);
         for (int i = 0; i < count; i++) {
-            if (isOf(memory.get(JAVA_LONG, service(i)), service, prefix)) {
-                memory.set(JAVA_LONG, service(i), entry);
+            if (isOf(memory.longAt(service(i)), service, prefix)) {
+                memory.longAt(service(i), entry);
                 return true;
             }
         }
         if (count == MAX_SERVICES) {
             return false;
         }
-        memory.set(JAVA_LONG, service(count), entry);
-        memory.set(JAVA_INT, SERVICES_AT, count + 1);
+        memory.longAt(service(count), entry);
+        memory.intAt(SERVICES_AT, count + 1);
         return true;
     }
 
     /** Removes a listener of a service: the last entry replaces it, and may be in the table twice for a moment. */
     void removeService(int service, int prefix) {
         for (int i = serviceCount() - 1; i >= 0; i--) {
-            if (isOf(memory.get(JAVA_LONG, service(i)), service, prefix)) {
+            if (isOf(memory.longAt(service(i)), service, prefix)) {
                 int last = serviceCount() - 1;
-                memory.set(JAVA_LONG, service(i), memory.get(JAVA_LONG, service(last)));
-                memory.set(JAVA_INT, SERVICES_AT, last);
+                memory.longAt(service(i), memory.longAt(service(last)));
+                memory.intAt(SERVICES_AT, last);
             }
         }
     }
@@ -402,24 +447,24 @@ final class SharedTable {
     /** Forgets all ports and services of a prefix. */
     void forgetServicesOf(int prefix) {
         for (int i = serviceCount() - 1; i >= 0; i--) {
-            long entry = memory.get(JAVA_LONG, service(i));
+            long entry = memory.longAt(service(i));
             if (prefixOf(entry) == prefix) {
                 removeService((int) entry, prefix);
             }
         }
         // Copied as a whole: most ports have no owner, and single reads are slow in a JVM that has just started.
-        long[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_LONG);
-        for (int i = 0; i < owners.length; i++) {
-            if (owners[i] != 0) {
-                forgetOwners(OWNERS_AT + i * 8L, prefix);
+        ByteBuffer owners = memory.copy(OWNERS_AT, SPACES * PORTS);
+        for (int at = 0; at < owners.capacity(); at += Long.BYTES) {
+            if (owners.getLong(at) != 0) {
+                forgetOwners(OWNERS_AT + at, prefix);
             }
         }
     }
 
     private void forgetOwners(long at, int prefix) {
-        for (long each = at; each < at + 8; each++) {
-            if ((memory.get(JAVA_BYTE, each) & 0xff) == prefix) {
-                memory.set(JAVA_BYTE, each, (byte) 0);
+        for (long each = at; each < at + Long.BYTES; each++) {
+            if (memory.byteAt(each) == prefix) {
+                memory.byteAt(each, 0);
             }
         }
     }
@@ -441,7 +486,7 @@ final class SharedTable {
     }
 
     private int serviceCount() {
-        int count = memory.get(JAVA_INT, SERVICES_AT);
+        int count = memory.intAt(SERVICES_AT);
         return count < 0 || count > MAX_SERVICES ? 0 : count;
     }
 

@@ -149,6 +149,11 @@ class TableLocks implements AutoCloseable {
         }
     }
 
+    /** {@return whether this thread has the lock for changes} */
+    boolean isLocked() {
+        return threads.isHeldByCurrentThread();
+    }
+
     void unlock() {
         try {
             bytes.unlock(CHANGE);
@@ -157,6 +162,11 @@ class TableLocks implements AutoCloseable {
         } finally {
             threads.unlock();
         }
+    }
+
+    /** {@return a path to the file that has the locks, wherever its name leads} */
+    Path opened() {
+        return bytes.opened();
     }
 
     /** {@return whether the file still exists under its name} Reliable while the caller has the lock. */

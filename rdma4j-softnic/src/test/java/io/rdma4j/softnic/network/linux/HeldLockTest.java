@@ -92,10 +92,10 @@ class HeldLockTest extends SharingStage {
         assertThat(port.publish(mailbox)).isTrue();
         try (TableLocks holder = holder()) {
             port.withdraw(mailbox);
-            assertThat(table.mailboxes().all()).containsExactly(mailbox);
+            assertThat(mailboxes(table).all()).containsExactly(mailbox);
             holder.unlock();
         }
-        Wait.until("the mailbox is withdrawn", () -> table.mailboxes().all().isEmpty());
+        Wait.until("the mailbox is withdrawn", () -> mailboxes(table).all().isEmpty());
     }
 
     @Test
@@ -110,7 +110,7 @@ class HeldLockTest extends SharingStage {
         }
         assertThat(port.publish(mailbox)).isTrue();
         assertThat(port.mend(false)).isFalse();
-        assertThat(table.mailboxes().all()).containsExactly(mailbox);
+        assertThat(mailboxes(table).all()).containsExactly(mailbox);
     }
 
     // ---------------------------------------------------------------- a network is closed

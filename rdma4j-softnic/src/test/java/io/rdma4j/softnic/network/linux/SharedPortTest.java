@@ -184,13 +184,28 @@ class SharedPortTest extends SharingStage {
         new Member();
         new Member();
         LinuxSocket going = stranger();
+        Thread joining = Thread.currentThread();
         Thread closing = Thread.ofPlatform().start(() -> {
-            Wait.until("the next member has bound its socket",
-                    () -> PortHolder.count(ADDRESS, Path.UDP_PORT) == 4);
+            Wait.until("the next member waits",
+                    () -> joining.getState() == Thread.State.TIMED_WAITING);
             going.close();
         });
         whileAllReceive(Member::new);
         closing.join();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void aSocketThatIsAboutToGoIsWaitedForByTheFirstProcess() throws Exception {
+        LinuxSocket going = stranger();
+        Thread closing = Thread.ofPlatform().start(() -> {
+            Wait.until("the member has bound its socket",
+                    () -> PortHolder.count(ADDRESS, Path.UDP_PORT) == 2);
+            going.close();
+        });
+        whileAllReceive(Member::new);
+        closing.join();
+        new Member();
         assertEachGetsItsOwn();
     }
 
@@ -376,9 +391,10 @@ class SharedPortTest extends SharingStage {
 
     @Test
     void noRoomForTheFileIsAnErrorAtOnce() {
+        java.nio.file.Path full = java.nio.file.Path.of("/dev/full");
         // Whatever is written there finds the device full.
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> SharedTable.map(java.nio.file.Path.of("/dev/full"), memory))
+                .isThrownBy(() -> SharedTable.map(full, full, memory))
                 .withMessageMatching("(?s)share UDP port 4791: /dev/full cannot be [0-9]+ KiB"
                         + " long: No space left on device.*")
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));

@@ -185,8 +185,23 @@ abstract class SharingStage {
         return stranger;
     }
 
+    /** {@return the mailboxes of a table} */
+    static MailboxTable mailboxes(SharedTable table) {
+        return table.mailboxes(new MailboxTable.Changes() {
+            @Override
+            public int count() {
+                return 0;
+            }
+
+            @Override
+            public void announce() {
+                // Nobody waits for it.
+            }
+        });
+    }
+
     /** {@return the table, as yet another process would have it} */
     SharedTable table(Arena arena) throws Exception {
-        return SharedTable.map(folder.resolve(NAME), arena);
+        return SharedTable.map(folder.resolve(NAME), folder.resolve(NAME), arena);
     }
 }

@@ -282,7 +282,8 @@ class WithdrawnRequestTest {
         Wait.until("the request is there", () -> server.asked.size() == 1);
         listener.close();
         try (Arena arena = Arena.ofConfined()) {
-            SharedTable table = SharedTable.map(folder.resolve("port4791-test"), arena);
+            Path file = folder.resolve("port4791-test");
+            SharedTable table = SharedTable.map(file, file, arena);
             assertThat(table.services()).hasSize(1);
             server.asked.getFirst().request.close();
             Wait.until("it has left", () -> table.services().isEmpty());

@@ -1,0 +1,275 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Another program of the user damages the file of the table: no process that shares it fails, each enters its part again, and
+ * new ones can start.
+ */
+@EnabledOnOs(OS.LINUX)
+@Timeout(60)
+class DamagedTableTest extends SharingStage {
+    private static final int SERVICE = 0x0106_1d2f;
+    private static final int PORT = 0x0106_1d30;
+
+    enum Damage {
+        EMPTY {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                file.truncate(0);
+            }
+        },
+        HALF {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                file.truncate(length / 2);
+            }
+        },
+        ONE_PAGE {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                file.truncate(4096);
+            }
+        },
+        ZEROS {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                file.write(ByteBuffer.allocate((int) length), 0);
+            }
+        },
+        NOISE {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                byte[] noise = new byte[(int) length];
+                new Random(1).nextBytes(noise);
+                file.write(ByteBuffer.wrap(noise), 0);
+            }
+        },
+        NOISE_BEHIND_THE_START {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                byte[] noise = new byte[(int) length - 512];
+                new Random(2).nextBytes(noise);
+                file.write(ByteBuffer.wrap(noise), 512);
+            }
+        },
+        WORDS {
+            @Override
+            void happen(FileChannel file, long length) throws IOException {
+                Random random = new Random(3);
+                for (int i = 0; i < 5000; i++) {
+                    file.write(ByteBuffer.allocate(8).putLong(0, random.nextLong()),
+                            random.nextLong(length / 8) * 8);
+                }
+            }
+        };
+
+        abstract void happen(FileChannel file, long length) throws IOException;
+    }
+
+    private PortSharing.Reservation held = () -> {};
+    private MailboxTable.Entry mailbox = new MailboxTable.Entry(Gid.of(ADDRESS), 0, 0, 0, 0, 0, 0,
+            0);
+
+    @BeforeEach
+    void threeAreThere() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            new Member();
+        }
+        members.get(1).port.listen(SERVICE);
+        held = members.get(2).port.reserve(PORT);
+        mailbox = new MailboxTable.Entry(Gid.of(ADDRESS), 0, members.get(0).port.prefix(),
+                ProcessHandle.current().pid(), 7, 1, 2, 3);
+        assertThat(members.get(0).port.publish(mailbox)).isTrue();
+    }
+
+    private void happens(Damage damage) throws Exception {
+        try (FileChannel file = FileChannel.open(folder.resolve(NAME), StandardOpenOption.WRITE)) {
+            damage.happen(file, SharedTable.LENGTH);
+        }
+    }
+
+    private void allCheck() throws Exception {
+        whileAllReceive(() -> members.forEach(member -> member.port.check()));
+    }
+
+    private void assertAllIsThere() throws Exception {
+        assertEachGetsItsOwn();
+        SharedPort other = members.getFirst().port;
+        assertThat(other.otherListener(Gid.of(ADDRESS), SERVICE))
+                .isEqualTo(members.get(1).port.prefix());
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> other.reserve(PORT))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+        assertThat(other.mailboxes().all()).contains(mailbox);
+        try (Arena arena = Arena.ofConfined()) {
+            assertThat(table(arena).services()).containsEntry(SERVICE,
+                    members.get(1).port.prefix());
+        }
+    }
+
+    /** What threads do that drive an engine, over and over. */
+    @ParameterizedTest
+    @EnumSource
+    void whoUsesTheTableDoesNotFail(Damage damage) throws Exception {
+        SharedPort port = members.getFirst().port;
+        // Compiled code does not throw the error of an access beyond the end at the access.
+        for (int i = 0; i < 3000; i++) {
+            if (i % 1000 == 0) {
+                happens(damage);
+            }
+            int _ = port.mailboxes().changes();
+            assertThat(port.isKey(0x1234_5678)).isFalse();
+            port.onProbe(i & 0xff, i);
+            int _ = port.firstPrefix(i << 8);
+            if (i % 100 == 0) {
+                assertThat(port.mailboxes().all()).isNotNull();
+                int _ = port.otherListener(Gid.of(ADDRESS), SERVICE);
+            }
+        }
+        assertEachGetsItsOwn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachProcessEntersItsPartAgain(Damage damage) throws Exception {
+        happens(damage);
+        allCheck();
+        assertAllIsThere();
+        // By now all have, and set the programs.
+        allCheck();
+        assertAllIsThere();
+        members.get(1).leave();
+        assertEachGetsItsOwn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void newProcessesStartAfterwards(Damage damage) throws Exception {
+        happens(damage);
+        allCheck();
+        whileAllReceive(Member::new);
+        assertAllIsThere();
+        held.release();
+        members.getLast().port.reserve(PORT).release();
+    }
+
+    /** It waits until the others have noticed. */
+    @ParameterizedTest
+    @EnumSource
+    void newProcessesStartBeforeTheOthersHaveNoticed(Damage damage) throws Exception {
+        happens(damage);
+        Thread checking = Thread.ofPlatform().start(() -> {
+            while (!Thread.currentThread().isInterrupted()) {
+                members.forEach(member -> member.port.check());
+            }
+        });
+        try {
+            whileAllReceive(Member::new);
+        } finally {
+            checking.interrupt();
+            checking.join();
+        }
+        allCheck();
+        allCheck();
+        assertAllIsThere();
+    }
+
+    @Test
+    void aDamagedTableIsToldFromOneOfAnotherVersion() throws Exception {
+        happens(Damage.ZEROS);
+        // Nobody restores it: that of a stopped process.
+        SharedPort late = SharedPort.open(folder, NAME);
+        assertThat(members.stream().map(member -> member.port.prefix()))
+                .doesNotContain(late.prefix());
+        late.close();
+    }
+
+    @Test
+    void whatIsIntactIsNotEnteredAgain() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            SharedTable table = table(arena);
+            long key = table.key();
+            int changes = members.getFirst().port.mailboxes().changes();
+            allCheck();
+            assertThat(table.key()).isEqualTo(key);
+            assertThat(members.getFirst().port.mailboxes().changes()).isEqualTo(changes);
+        }
+    }
+
+    @Test
+    void processesLearnOfMailboxesAfterTheCountersWereForgotten() throws Exception {
+        happens(Damage.ZEROS);
+        SharedPort late = SharedPort.open(folder, NAME);
+        allCheck();
+        int before = late.mailboxes().changes();
+        MailboxTable.Entry another = new MailboxTable.Entry(Gid.of(ADDRESS), 0,
+                members.get(2).port.prefix(), ProcessHandle.current().pid(), 8, 1, 2, 3);
+        assertThat(members.get(2).port.publish(another)).isTrue();
+        assertThat(late.mailboxes().changes()).isNotEqualTo(before);
+        late.close();
+    }
+
+    // ---------------------------------------------------------------- the name of the file
+
+    private interface Removal {
+        void happen(Path file) throws IOException;
+    }
+
+    private void assertThatTheOthersGoOnWithout(Removal removal) throws Exception {
+        removal.happen(folder.resolve(NAME));
+        allCheck();
+        assertEachGetsItsOwn();
+        // It does not know of the others, and does not take their packets.
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> whileAllReceive(Member::new))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+        assertEachGetsItsOwn();
+        members.get(1).leave();
+        assertEachGetsItsOwn();
+        for (Member member : members) {
+            member.die();
+        }
+        new Member();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void whoHasAFileThatIsDeletedGoesOn() throws Exception {
+        assertThatTheOthersGoOnWithout(Files::delete);
+    }
+
+    @Test
+    void whoHasAFileThatIsReplacedGoesOn() throws Exception {
+        assertThatTheOthersGoOnWithout(file -> {
+            Files.delete(file);
+            Files.createFile(file);
+        });
+    }
+
+    @Test
+    void whoHasAFileThatIsRenamedGoesOn() throws Exception {
+        assertThatTheOthersGoOnWithout(file -> Files.move(file, file.resolveSibling("elsewhere")));
+    }
+}
