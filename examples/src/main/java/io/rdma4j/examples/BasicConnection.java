@@ -180,12 +180,12 @@ final class BasicConnection implements AutoCloseable {
     }
 
     /**
-     * Looks at what has completed and was not seen: the peer's last message and the end of the connection can come together,
-     * and another thread hears of the end.
+     * Looks at what has completed and was not seen: the peer's last message, or a failure, and the end of the connection can
+     * come together, and another thread hears of the end.
      */
     private void drain() throws RdmaException {
         WorkCompletion completion = new WorkCompletion();
-        while (!exchange.isDone() && completions.poll(completion) && completion.isSuccess()) {
+        while (!exchange.isDone() && completions.poll(completion)) {
             onCompletion(completion);
         }
     }
