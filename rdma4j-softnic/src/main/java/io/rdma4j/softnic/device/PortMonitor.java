@@ -2,6 +2,8 @@ package io.rdma4j.softnic.device;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Checks the network interfaces of open devices periodically, because Java has no notification of their changes. Each device
@@ -49,7 +51,7 @@ public final class PortMonitor {
     private static final class Watch implements Runnable {
         private final Watched device;
         private final long intervalMs;
-        private boolean isOver;
+        private final CountDownLatch end = new CountDownLatch(1);
 
         Watch(Watched device, long intervalMs) {
             this.device = device;
@@ -68,15 +70,13 @@ public final class PortMonitor {
         }
 
         /** {@return after a while, whether to look again} */
-        private synchronized boolean goesOn() {
-            if (!isOver) {
-                try {
-                    wait(intervalMs);
-                } catch (InterruptedException e) {
-                    // No code interrupts this thread on purpose; it ends with its device.
-                }
+        private boolean goesOn() {
+            try {
+                return !end.await(intervalMs, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                // No code interrupts this thread on purpose; it ends with its device.
+                return true;
             }
-            return !isOver;
         }
 
         private void look() {
@@ -90,9 +90,8 @@ public final class PortMonitor {
             }
         }
 
-        synchronized void end() {
-            isOver = true;
-            notifyAll();
+        void end() {
+            end.countDown();
         }
     }
 }
