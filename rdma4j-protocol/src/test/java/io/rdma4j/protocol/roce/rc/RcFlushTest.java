@@ -36,7 +36,8 @@ class RcFlushTest {
                 StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             responder.regions.register(KEY, 0,
                     file.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena),
-                    EnumSet.of(AccessFlag.FLUSH_PERSISTENT, AccessFlag.REMOTE_READ));
+                    EnumSet.of(AccessFlag.FLUSH_PERSISTENT, AccessFlag.FLUSH_GLOBAL,
+                            AccessFlag.REMOTE_READ));
         }
         pair.a.isStopped = true;
     }
@@ -143,5 +144,48 @@ class RcFlushTest {
         onFlush(0);
         responder.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         assertThat(onFlushed(begun(), FlushOutcome.DONE)).isEqualTo(NOTHING);
+    }
+
+    /** What is only to be seen by everybody need not be written to the file. */
+    @Test
+    void toEveryObserverIsDoneAtOnce() {
+        assertThat(onRequest(pair.a.forge(Opcode.RC_FLUSH, 0).flush(FlushPlacement.GLOBAL.bit())
+                .rdma(0, KEY, LENGTH))).isEqualTo("READ_RESPONSE_ONLY 0");
+        assertThat(responder.flushes).isEmpty();
+    }
+
+    @Test
+    void ofNothingIsDoneAtOnce() {
+        assertThat(onRequest(pair.a.forge(Opcode.RC_FLUSH, 0)
+                .flush(FlushPlacement.PERSISTENT.bit()).rdma(0, KEY, 0)))
+                .isEqualTo("READ_RESPONSE_ONLY 0");
+        assertThat(responder.flushes).isEmpty();
+    }
+
+    @Test
+    void ofAWholeRegionIsOfAllItsBytes() {
+        assertThat(onRequest(pair.a.forge(Opcode.RC_FLUSH, 0)
+                .flush(FlushPlacement.PERSISTENT.bit() | FlushSelectivity.MEMORY_REGION.code() << 4)
+                .rdma(5, KEY, 7))).isEqualTo(NOTHING);
+        assertThat(onFlushed(begun(), FlushOutcome.DONE)).isEqualTo("READ_RESPONSE_ONLY 0");
+    }
+
+    /** It is repeated, and answered then. */
+    @Test
+    void thatIsDoneWhileRepeatedRequestsFillTheRoomIsAnsweredWhenItComesAgain() {
+        for (int i = 0; i < 8; i++) {
+            onRead(i);
+        }
+        onFlush(8);
+        responder.isHeldUp = true;
+        for (int i = 0; i < 8; i++) {
+            onRead(i);
+        }
+        responder.queuePair.onFlushed(begun().ticket(), FlushOutcome.DONE);
+        responder.isHeldUp = false;
+        assertThat(Effects.of(responder, responder::work))
+                .isEqualTo("READ_RESPONSE_ONLY 0 to READ_RESPONSE_ONLY 7");
+        assertThat(onFlush(8)).isEqualTo("READ_RESPONSE_ONLY 8");
+        assertThat(responder.flushes).hasSize(1);
     }
 }

@@ -207,6 +207,8 @@ class RcMemoryPathTest {
         a.write(2, 100);
         settle();
         a.assertCompleted("0 SUCCESS", "1 LOCAL_PROTECTION_ERROR", "2 WORK_REQUEST_FLUSHED");
+        // It is known at once, and not only when it is to be sent again.
+        assertThat(sent).hasSize(3).last().asString().contains(" 1");
         assertThat(b.queuePair.state()).isEqualTo(QueuePairState.RTS);
         assertThat(b.events).isEmpty();
         assertThat(b.completions).isEmpty();

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import org.junit.jupiter.api.Test;
@@ -209,5 +210,86 @@ class RcRepeatedRequestTest {
     void refusalIsNotTakenBackByWhatComesLater() {
         assertThat(effects(write(0).rdma(0, 0, 100), write(0)))
                 .isEqualTo("dropped, NAK_REMOTE_ACCESS 0, !ACCESS_ERROR, >ERR");
+    }
+
+    @Test
+    void packetsBehindOneThatFoundNoReceiveAreNotAskedFor() {
+        assertThat(effects(pair.a.forge(Opcode.RC_SEND_ONLY, 0, 100))).isEqualTo("RNR_NAK 0");
+        assertThat(effects(write(1))).isEqualTo(NOTHING);
+        assertThat(effects(write(1))).isEqualTo(NOTHING);
+    }
+
+    @Test
+    void receiveThatIsToldOfButNotThereIsNotAnnounced() {
+        assertThat(effects(pair.a.forge(Opcode.RC_SEND_ONLY, 0, 100))).isEqualTo("RNR_NAK 0");
+        assertThat(Effects.of(responder,
+                () -> responder.queuePair.onReceivePosted(pair.wire.nowNs()))).isEqualTo(NOTHING);
+        assertThat(responder.queuePair.wantsReceiveDoorbell()).isTrue();
+    }
+
+    // ---------------------------------------------------------------- answers that wait
+
+    private enum Word {
+        FETCH_ADD, ATOMIC_WRITE, FLUSH;
+
+        OutgoingPacket packet(RcRepeatedRequestTest test, int index) {
+            RcEnd to = test.responder;
+            OutgoingPacket packet = test.pair.a.forge(Opcode.valueOf("RC_" + name()), index);
+            return switch (this) {
+                case FETCH_ADD -> packet.atomic(to.address, to.key, 5, 0);
+                case ATOMIC_WRITE -> {
+                    packet.rdma(to.address, to.key, Long.BYTES)
+                            .addPayload(test.pair.a.memory, 0, Long.BYTES);
+                    yield packet;
+                }
+                case FLUSH -> packet.flush(FlushPlacement.GLOBAL.bit()).rdma(to.address, to.key, 8);
+            };
+        }
+    }
+
+    /** It would not be carried out a second time, so it is not carried out before it can be answered. */
+    @Test
+    void requestThatFindsTheRoomFullOfRepeatedOnesIsNotCarriedOut() {
+        for (int i = 0; i < 4; i++) {
+            effects(read(i, 100));
+        }
+        for (Word word : Word.values()) {
+            long before = responder.word(0);
+            assertThat(effects(read(0, 100), read(1, 100), read(2, 100), read(3, 100),
+                    word.packet(this, 4)))
+                    .isEqualTo("READ_RESPONSE_ONLY 0 to READ_RESPONSE_ONLY 3");
+            assertThat(responder.word(0)).isEqualTo(before);
+            assertThat(responder.expectedPsn()).isEqualTo(104);
+        }
+    }
+
+    /** One packet says both. */
+    @Test
+    void answerAcknowledgesWhatCameBefore() {
+        assertThat(effects(write(0), add(1))).isEqualTo("writes, ATOMIC_ACKNOWLEDGE 1");
+        assertThat(effects(write(2), read(3, 100))).isEqualTo("writes, READ_RESPONSE_ONLY 3");
+        assertThat(effects(write(4), Word.ATOMIC_WRITE.packet(this, 5)))
+                .isEqualTo("writes, READ_RESPONSE_ONLY 5");
+    }
+
+    @Test
+    void acknowledgementThatStandsBehindAnswersIsCountedOnce() {
+        assertThat(effects(read(0, 2 * MTU), write(2)))
+                .isEqualTo("writes, READ_RESPONSE_FIRST 0 to ACK 2");
+        assertThat(responder.counted(Counter.ACK_DEFERRED)).isOne();
+        effects(read(3, 100));
+        assertThat(responder.counted(Counter.ACK_DEFERRED)).isOne();
+        effects(read(4, 100), write(5));
+        assertThat(responder.counted(Counter.ACK_DEFERRED)).isEqualTo(2);
+    }
+
+    @Test
+    void queuePairThatIsToldToFailAnswersNothingMore() {
+        responder.isHeldUp = true;
+        pair.wire.deliver(responder, read(0, 100));
+        pair.wire.deliver(responder, write(1));
+        responder.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        responder.isHeldUp = false;
+        assertThat(Effects.of(responder, responder::work)).isEqualTo(NOTHING);
     }
 }

@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
@@ -9,10 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** How much a requester sends before it has an answer, and where it asks for one. At first the window has 32 packets. */
 class RcWindowTest {
@@ -184,5 +187,52 @@ class RcWindowTest {
         assertThat(Effects.of(pair.a, () -> pair.wire.arrive(pair.a, pair.b
                 .forge(Opcode.RC_ACKNOWLEDGE, 0).acknowledgement(Syndrome.ackUnlimited(), 1))))
                 .isEqualTo("SEND_ONLY 1");
+    }
+
+    /** The network takes middle packets together, but none of another length or with another header. */
+    @Test
+    void middlePacketsGoTogetherAndTheOthersAlone() {
+        RcPair pair = pair();
+        pair.a.write(1, 20 * MTU);
+        OutgoingPacket packet = new OutgoingPacket(
+                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        List<String> packets = new ArrayList<>();
+        while (pair.a.queuePair.pollTransmit(packet, 0)) {
+            packets.add(packet.opcode().name().substring("RC_WRITE_".length()) + " x"
+                    + packet.span());
+        }
+        assertThat(packets).containsExactly("FIRST x1", "MIDDLE x8", "MIDDLE x8", "MIDDLE x2",
+                "LAST x1");
+    }
+
+    // ---------------------------------------------------------------- READs on the wire
+
+    @Test
+    void readsOnTheWireStayThereWhenTheirNumberChanges() {
+        ReadChunks reads = new ReadChunks();
+        reads.reset(3);
+        for (int i = 0; i < 5; i++) {
+            reads.add(10 * i, 10 * i + 5);
+            reads.prune(10 * i - 10);
+        }
+        // Those from 30 and 40 on are left, across the end of the ring.
+        reads.prune(25);
+        assertThat(reads.isFull()).isFalse();
+        for (int capacity : new int[]{1, 2, 5}) {
+            reads.resize(capacity);
+            assertThat(reads.isFull()).isEqualTo(capacity < 3);
+            assertThat(reads.capacity()).isEqualTo(capacity);
+            assertThat(reads.endOf(30)).isEqualTo(35);
+            assertThat(reads.endOf(34)).isEqualTo(35);
+            assertThat(reads.endOf(44)).isEqualTo(45);
+            assertThat(reads.isBegun(40)).isFalse();
+            assertThat(reads.isBegun(41)).isTrue();
+            assertThatIllegalStateException().isThrownBy(() -> reads.endOf(35));
+            assertThatIllegalStateException().isThrownBy(() -> reads.endOf(29));
+        }
+        reads.prune(35);
+        assertThatIllegalStateException().isThrownBy(() -> reads.endOf(34));
+        reads.prune(45);
+        assertThat(reads.isEmpty()).isTrue();
     }
 }
