@@ -133,7 +133,7 @@ public final class SimulatedNetwork {
 
     private void carry(Gid source, Gid destination, ByteBuffer datagram) {
         packets++;
-        boolean isLost = random.nextDouble() < loss && mayBeLost(datagram)
+        boolean isLost = (random.nextDouble() < loss && mayBeLost(datagram))
                 || isLostByRule(datagram);
         if (TRACE) {
             trace(source, datagram, isLost);

@@ -212,8 +212,8 @@ class RcWindowTest {
         ReadChunks reads = new ReadChunks();
         reads.reset(3);
         for (int i = 0; i < 5; i++) {
-            reads.add(10 * i, 10 * i + 5);
-            reads.prune(10 * i - 10);
+            reads.add(10L * i, 10L * i + 5);
+            reads.prune(10L * i - 10);
         }
         // Those from 30 and 40 on are left, across the end of the ring.
         reads.prune(25);

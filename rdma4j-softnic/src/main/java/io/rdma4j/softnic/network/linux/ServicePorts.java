@@ -7,6 +7,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -116,7 +117,7 @@ final class ServicePorts {
     /** Enters into the table what has changed. Under the lock. */
     void enterChanges() {
         boolean isAny = false;
-        for (Integer service : changed) {
+        for (Integer service : List.copyOf(changed)) {
             // First, so that a change from now on is entered next time.
             changed.remove(service);
             Uses now = usesOf(service);
