@@ -32,7 +32,7 @@ abstract class ReplyOrderStage extends CmStage {
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * LENGTH);
 
     /** One end, with one queue for all its completions. */
-    private final class End {
+    private static final class End {
         final List<String> order = new ArrayList<>();
         private final CmId id;
         private final CompletionQueue queue;
