@@ -58,15 +58,15 @@ class WithdrawnRequestTest {
 
     @TempDir
     private Path folder = Path.of("unset");
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Member> processes = new ArrayList<>();
 
     @AfterEach
     void everythingIsClosed() {
-        List.copyOf(processes).forEach(Process::close);
+        List.copyOf(processes).forEach(Member::close);
     }
 
     /** A device, as another process would have it. */
-    private final class Process {
+    private final class Member {
         private final SharedPort port;
         private final SoftNic nic;
         private final SoftDeviceContext context;
@@ -75,7 +75,7 @@ class WithdrawnRequestTest {
         /** Another one for each request: a withdrawal that is passed on may arrive after the next request. */
         private int queuePair = 4;
 
-        Process(InetAddress address) throws Exception {
+        Member(InetAddress address) throws Exception {
             this.address = address;
             port = SharedPort.open(folder, "port4791-test");
             NetworkInterface loopback = Objects.requireNonNull(
@@ -155,7 +155,7 @@ class WithdrawnRequestTest {
         }
     }
 
-    private static void withdrawAll(Process client, Process server) throws Exception {
+    private static void withdrawAll(Member client, Member server) throws Exception {
         int before = server.asked.size();
         for (int i = 1; i <= TIMES; i++) {
             CmConnection asking = client.ask(new Heard());
@@ -174,16 +174,16 @@ class WithdrawnRequestTest {
 
     @Test
     void withdrawalsAreHeardIfAnotherProcessWasFirst() throws Exception {
-        new Process(ADDRESS);
-        Process server = new Process(ADDRESS);
+        new Member(ADDRESS);
+        Member server = new Member(ADDRESS);
         server.listen(PORT);
-        withdrawAll(new Process(ELSEWHERE), server);
+        withdrawAll(new Member(ELSEWHERE), server);
     }
 
     @Test
     void withdrawalsAreHeardIfTheClientIsAtTheSameAddress() throws Exception {
-        Process client = new Process(ADDRESS);
-        Process server = new Process(ADDRESS);
+        Member client = new Member(ADDRESS);
+        Member server = new Member(ADDRESS);
         server.listen(PORT);
         withdrawAll(client, server);
     }
@@ -191,21 +191,21 @@ class WithdrawnRequestTest {
     /** The sender's identifier does not tell which of them has the request: they pass it on to each other. */
     @Test
     void withdrawalsAreHeardIfSeveralProcessesListen() throws Exception {
-        new Process(ADDRESS);
+        new Member(ADDRESS);
         for (int i = 1; i < 4; i++) {
-            new Process(ADDRESS).listen(PORT + i);
+            new Member(ADDRESS).listen(PORT + i);
         }
-        Process server = new Process(ADDRESS);
+        Member server = new Member(ADDRESS);
         server.listen(PORT);
-        withdrawAll(new Process(ELSEWHERE), server);
+        withdrawAll(new Member(ELSEWHERE), server);
     }
 
     @Test
     void withdrawalsAreHeardAfterTheListenerWasClosed() throws Exception {
-        new Process(ADDRESS);
-        Process server = new Process(ADDRESS);
+        new Member(ADDRESS);
+        Member server = new Member(ADDRESS);
         CmListener listener = server.listen(PORT);
-        Process client = new Process(ELSEWHERE);
+        Member client = new Member(ELSEWHERE);
         CmConnection asking = client.ask(new Heard());
         Wait.until("the request is there", () -> server.asked.size() == 1);
         listener.close();
@@ -222,9 +222,9 @@ class WithdrawnRequestTest {
                 LinuxNetwork.Meeting.NEVER);
         try {
             unread.open(ADDRESS);
-            Process server = new Process(ADDRESS);
+            Member server = new Member(ADDRESS);
             server.listen(PORT);
-            withdrawAll(new Process(ELSEWHERE), server);
+            withdrawAll(new Member(ELSEWHERE), server);
         } finally {
             unread.close();
             first.close();
@@ -234,11 +234,11 @@ class WithdrawnRequestTest {
     /** On a loopback address a request without an answer is repeated after a quarter of a second. */
     @Test
     void aRequestIsNotRefusedByOthersWhenItsListenerIsClosed() throws Exception {
-        new Process(ADDRESS);
-        Process server = new Process(ADDRESS);
+        new Member(ADDRESS);
+        Member server = new Member(ADDRESS);
         CmListener listener = server.listen(PORT);
         Heard client = new Heard();
-        CmConnection asking = new Process(ELSEWHERE).ask(client);
+        CmConnection asking = new Member(ELSEWHERE).ask(client);
         Wait.until("the request is there", () -> server.asked.size() == 1);
         listener.close();
 
@@ -249,21 +249,21 @@ class WithdrawnRequestTest {
         asking.close();
     }
 
-    private static long sent(Process process) {
+    private static long sent(Member process) {
         return process.nic.engine().counters().value(Counter.SENT_PKTS);
     }
 
     /** A new listener has precedence over one that is closed. */
     @Test
     void newRequestsGoToTheProcessThatListens() throws Exception {
-        new Process(ADDRESS);
-        Process before = new Process(ADDRESS);
+        new Member(ADDRESS);
+        Member before = new Member(ADDRESS);
         CmListener listener = before.listen(PORT);
-        Process client = new Process(ELSEWHERE);
+        Member client = new Member(ELSEWHERE);
         CmConnection first = client.ask(new Heard());
         Wait.until("the request is there", () -> before.asked.size() == 1);
         listener.close();
-        Process after = new Process(ADDRESS);
+        Member after = new Member(ADDRESS);
         after.listen(PORT);
         CmConnection second = client.ask(new Heard());
         Wait.until("the request is there", () -> after.asked.size() == 1);
@@ -275,10 +275,10 @@ class WithdrawnRequestTest {
     /** Nothing of it stays in the table, which has room for a limited number. */
     @Test
     void aClosedListenerLeavesTheTableWithItsLastRequest() throws Exception {
-        new Process(ADDRESS);
-        Process server = new Process(ADDRESS);
+        new Member(ADDRESS);
+        Member server = new Member(ADDRESS);
         CmListener listener = server.listen(PORT);
-        CmConnection asking = new Process(ELSEWHERE).ask(new Heard());
+        CmConnection asking = new Member(ELSEWHERE).ask(new Heard());
         Wait.until("the request is there", () -> server.asked.size() == 1);
         listener.close();
         try (Arena arena = Arena.ofConfined()) {
