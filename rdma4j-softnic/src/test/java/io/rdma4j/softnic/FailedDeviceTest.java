@@ -36,7 +36,6 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** A device whose engine cannot go on, by an error in its thread: whoever waits for it is told, and it can be opened anew. */
 @ParameterizedClass
@@ -179,7 +178,10 @@ class FailedDeviceTest extends CmStage {
 
     @Test
     void lookingUpEnds() throws Exception {
-        assumeTrue(kind.equals("roce"), "iWARP has no datagrams");
+        if (kind.equals("iwarp")) {
+            // It has no datagrams, so nothing is looked up.
+            return;
+        }
         CmId server = listening(told(PortSpace.UDP), OWN);
         CmId client = routed(own(PortSpace.UDP), server);
         Future<?> asking = begin(() -> client.connect(new ConnectionParameters()));
