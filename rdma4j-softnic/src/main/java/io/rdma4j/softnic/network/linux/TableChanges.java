@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network.linux;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -51,7 +50,7 @@ final class TableChanges implements MailboxTable.Changes, AutoCloseable {
         } catch (LinuxSocket.Refused | LinkageError e) {
             // Then there are no mailboxes either.
             LOG.log(System.Logger.Level.DEBUG, "changes of the table are not counted", e);
-            return new TableChanges(table, prefixes, Arena.ofAuto().allocate(LENGTH), null, 0);
+            return new TableChanges(table, prefixes, MemorySegment.ofArray(new int[1]), null, 0);
         }
     }
 
