@@ -80,6 +80,17 @@ final class MailboxTable {
         return all;
     }
 
+    /** {@return whether an entry is there} For any thread, without the lock. */
+    boolean has(Entry wanted) {
+        for (int i = 0; i < MAX_ENTRIES; i++) {
+            if (table.intAt(at(i) + PREFIX) == wanted.prefix()
+                    && entry(i, wanted.prefix()).equals(wanted)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** {@return the prefix in each entry, that of nobody in one that is free or has no valid prefix} */
     private int[] prefixes() {
         // Copied as a whole: most entries are free.

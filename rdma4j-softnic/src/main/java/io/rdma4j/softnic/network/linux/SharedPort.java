@@ -63,6 +63,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final TableChanges changes;
     /** The socket of this process at each address. Changed under the lock. */
     private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
+    /** Where the table had the groups last. */
+    private final Map<Membership, Integer> groups = new ConcurrentHashMap<>();
     /** Those that the table should have. */
     private final Set<MailboxTable.Entry> published = ConcurrentHashMap.newKeySet();
     /** Sockets to close as soon as the lock is free. */
@@ -431,6 +433,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     private void forget(LinuxSocket socket) {
         sockets.values().remove(socket);
+        groups.keySet().retainAll(sockets.keySet());
         socket.close();
     }
 
@@ -477,7 +480,13 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     /** {@return the group in the table, -1 if the table is damaged} */
     private int groupOf(Membership membership) {
-        return table.find(membership.address, membership.scope);
+        int known = groups.getOrDefault(membership, 0);
+        if (table.isOf(known, membership.address, membership.scope)) {
+            return known;
+        }
+        int group = table.find(membership.address, membership.scope);
+        groups.put(membership, Math.max(group, 0));
+        return group;
     }
 
     private void attach(LinuxSocket socket, List<Integer> places) throws LinuxSocket.Refused {
@@ -738,7 +747,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** {@return whether the table has all that it should have of this process} Without the lock, so only probably. */
     private boolean isIntact() {
         if (table.version() != SharedTable.VERSION || !changes.isEntered(prefix)
-                || !services.isIntact() || !mailboxes.all().containsAll(published)) {
+                || !services.isIntact() || !published.stream().allMatch(mailboxes::has)) {
             return false;
         }
         for (int each : prefixes.own()) {
@@ -748,7 +757,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
         for (Membership each : sockets.keySet()) {
             int group = groupOf(each);
-            if (group < 0 || !table.places(group).contains(prefix)) {
+            if (group < 0 || !table.hasPlace(group, prefix)) {
                 return false;
             }
         }
@@ -786,9 +795,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private void restoreMailboxes() {
-        List<MailboxTable.Entry> present = mailboxes.all();
         for (MailboxTable.Entry each : published) {
-            if (!present.contains(each)) {
+            if (!mailboxes.has(each)) {
                 // Whoever does not find it uses the network.
                 boolean _ = mailboxes.add(each);
             }

@@ -169,14 +169,19 @@ final class SharedTable {
     /** {@return the index of the group of an address, -1 if it has none} */
     int find(Gid address, int scope) {
         for (int group : used()) {
-            long at = group(group);
-            if (memory.intAt(at + GROUP_SCOPE) == scope
-                    && memory.longAt(at + GROUP_ADDRESS) == address.high()
-                    && memory.longAt(at + GROUP_ADDRESS + 8) == address.low()) {
+            if (isOf(group, address, scope)) {
                 return group;
             }
         }
         return -1;
+    }
+
+    /** {@return whether a group has sockets, and is that of an address} */
+    boolean isOf(int group, Gid address, int scope) {
+        long at = group(group);
+        return count(group) > 0 && memory.intAt(at + GROUP_SCOPE) == scope
+                && memory.longAt(at + GROUP_ADDRESS) == address.high()
+                && memory.longAt(at + GROUP_ADDRESS + 8) == address.low();
     }
 
     /** {@return the groups that have sockets, in order} They are few, so all are looked through at once. */
@@ -261,6 +266,18 @@ final class SharedTable {
         return count < 0 || count > MAX_PLACES ? 0 : count;
     }
 
+    /** {@return whether a prefix is in one of the places of a group} */
+    boolean hasPlace(int group, int prefix) {
+        long list = list(group, currentList(group));
+        int count = count(list);
+        for (int place = 0; place < count; place++) {
+            if (memory.byteAt(list + LIST_PLACES + place) == prefix) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** {@return the prefixes of a group's sockets in the order of their places} */
     List<Integer> places(int group) {
         long list = list(group, currentList(group));
@@ -319,6 +336,11 @@ final class SharedTable {
         long[] inodes = new long[LAST_PREFIX + 1];
         memory.copy(CHANGES_AT, inodes.length * Long.BYTES).asLongBuffer().get(inodes);
         return inodes;
+    }
+
+    /** {@return the inode of the counter of a process, 0 for none} */
+    long counter(int prefix) {
+        return memory.longAt(CHANGES_AT + prefix * 8L);
     }
 
     /** {@return the file descriptor of a counter in its process} */

@@ -94,7 +94,7 @@ final class TableChanges implements MailboxTable.Changes, AutoCloseable {
 
     /** {@return whether the table names it for a prefix} */
     boolean isEntered(int prefix) {
-        return pages == null || (table.counters()[prefix] == inode
+        return pages == null || (table.counter(prefix) == inode
                 && table.counterDescriptor(prefix) == pages.descriptor());
     }
 
