@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -149,6 +150,15 @@ class HeldUpTest {
         assertThat(pair.a.completions).hasSize(Pair.DEPTH)
                 .allMatch(each -> each.status() != WorkCompletionStatus.SUCCESS);
         runAlone(MS);
+        assertThat(deadlineNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    /** The path is known to stand still after a while; nothing of a queue pair that is reset waits for it. */
+    @Test
+    void aQueuePairThatIsResetIsLookedAfterNoLonger() throws Exception {
+        writeMuch();
+        pair.a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        runAlone(300 * MS);
         assertThat(deadlineNs()).isEqualTo(Long.MAX_VALUE);
     }
 }

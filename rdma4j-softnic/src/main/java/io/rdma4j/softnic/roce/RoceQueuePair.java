@@ -154,9 +154,12 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
                 || (way.isStandingStill() && mayLose());
     }
 
-    /** A failed queue pair waits for nobody; it may have a last response to send. */
+    /** A reliable queue pair that is not connected waits for nobody; if it has failed, it may have a last response to send. */
     private boolean mayLose() {
-        return service != Opcode.Service.RC || protocol.state() == QueuePairState.ERR;
+        return service != Opcode.Service.RC || switch (protocol.state()) {
+            case RESET, INIT, ERR -> true;
+            case RTR, RTS, SQD, SQE -> false;
+        };
     }
 
     /** {@return whether the reader at the end of its path has stopped reading} */
