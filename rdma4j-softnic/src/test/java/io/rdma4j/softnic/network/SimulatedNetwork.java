@@ -106,13 +106,27 @@ public final class SimulatedNetwork {
         return nowNs;
     }
 
-    /** {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} */
+    /**
+     * {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} What has arrived is under way until
+     * its node has looked at its port, which it does not at each poll.
+     */
     public long nextArrivalNs() {
-        if (memory.isPending()) {
+        if (memory.isPending() || isUnread()) {
             return nowNs;
         }
         Flight next = flights.peek();
         return next == null ? Long.MAX_VALUE : next.atNs;
+    }
+
+    private boolean isUnread() {
+        for (List<Port> all : ports.values()) {
+            for (Port port : all) {
+                if (!port.arrived.isEmpty()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** Lets time pass. */
