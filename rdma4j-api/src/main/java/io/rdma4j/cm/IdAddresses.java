@@ -100,6 +100,32 @@ final class IdAddresses implements DeviceLease.Listener {
         }
     }
 
+    /**
+     * Takes another port in place of one that nobody has asked for.
+     *
+     * @return false if the port was asked for, or is that of a listener
+     * @throws IllegalStateException if the id was closed meanwhile
+     */
+    boolean changePort() throws RdmaException {
+        PortTable.Held present = heldPort;
+        InetSocketAddress from = local;
+        DeviceLease via = lease;
+        if (present == null || from == null || via == null || !present.isAny()) {
+            return false;
+        }
+        PortTable.Held next = PortTable.take(space,
+                new InetSocketAddress(present.address().getAddress(), 0), options,
+                Set.of(via.device().portAuthority()));
+        boolean isHeld = false;
+        try {
+            hold(new InetSocketAddress(from.getAddress(), next.address().getPort()), next, null);
+            isHeld = true;
+        } finally {
+            PortTable.release(isHeld ? present : next);
+        }
+        return true;
+    }
+
     private static void giveBack(PortTable.@Nullable Held port, @Nullable DeviceLease device) {
         if (port != null) {
             PortTable.release(port);

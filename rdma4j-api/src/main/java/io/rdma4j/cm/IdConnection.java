@@ -16,6 +16,9 @@ import java.util.List;
 
 /** The connection of an id. */
 final class IdConnection extends IdExchange implements CmConnection.Handler {
+    /** Even if of ten ports nine have just been used, this is enough. */
+    private static final int MOST_PORTS = 1000;
+
     private volatile @Nullable CmConnection connection;
     /** Whether connecting was begun with a queue pair of the id's own. */
     private volatile boolean bringsQueuePair;
@@ -49,8 +52,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         states.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
         bringsQueuePair = queuePair.exists();
         try {
-            connection = addresses.device().context()
-                    .connect(request(choose(parameters), number), this);
+            connection = connectFromFreePort(choose(parameters), number);
         } catch (RdmaException e) {
             states.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
             throw e;
@@ -65,6 +67,24 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         } else {
             // Some transports are established when the peer has accepted.
             step.complete(connectTo(), CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED);
+        }
+    }
+
+    /**
+     * A port of TCP is not free towards a destination for a minute after a connection from it has ended, which shows only
+     * when it connects. If the id has not asked for that port it takes another one, as the system does for sockets that
+     * were not bound.
+     */
+    private CmConnection connectFromFreePort(ConnectionParameters chosen, int number)
+            throws RdmaException {
+        for (int left = MOST_PORTS;; left--) {
+            try {
+                return addresses.device().context().connect(request(chosen, number), this);
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.EADDRNOTAVAIL || left == 0 || !addresses.changePort()) {
+                    throw e;
+                }
+            }
         }
     }
 

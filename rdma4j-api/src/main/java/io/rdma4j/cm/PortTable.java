@@ -31,6 +31,7 @@ final class PortTable {
     static final class Held {
         private final PortSpace space;
         private final InetSocketAddress address;
+        private final boolean isAny;
         private volatile boolean isShared;
         private volatile boolean isFamilyOnly;
         /** Guarded by itself. */
@@ -38,9 +39,11 @@ final class PortTable {
         /** Guarded by the reservations. */
         private boolean isReleased;
 
-        private Held(PortSpace space, InetSocketAddress address, IdOptions options) {
+        private Held(PortSpace space, InetSocketAddress address, boolean isAny,
+                IdOptions options) {
             this.space = space;
             this.address = address;
+            this.isAny = isAny;
             apply(options);
         }
 
@@ -51,6 +54,11 @@ final class PortTable {
 
         InetSocketAddress address() {
             return address;
+        }
+
+        /** {@return whether the id has not asked for this port, so that another one does as well} */
+        boolean isAny() {
+            return isAny;
         }
 
         /**
@@ -110,7 +118,7 @@ final class PortTable {
     static Held take(PortSpace space, InetSocketAddress wanted, IdOptions options,
             Set<PortAuthority> authorities) throws RdmaException {
         if (wanted.getPort() != 0) {
-            Held held = new Held(space, wanted, options);
+            Held held = new Held(space, wanted, false, options);
             if (!add(held, true)) {
                 throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + wanted.getPort()
                         + " is held by another id of this process; close that one, choose another port, or allow both to share it");
@@ -122,7 +130,7 @@ final class PortTable {
         int start = ThreadLocalRandom.current().nextInt(count);
         for (int i = 0; i < count; i++) {
             Held held = new Held(space, new InetSocketAddress(wanted.getAddress(),
-                    FIRST_EPHEMERAL + (start + i) % count), options);
+                    FIRST_EPHEMERAL + (start + i) % count), true, options);
             if (add(held, false) && isGiven(held, authorities)) {
                 return held;
             }

@@ -80,6 +80,8 @@ final class FakeContext implements CmContext {
     final AtomicInteger open = new AtomicInteger();
     /** Why it cannot be closed; each call takes the first, until there are none. */
     final Queue<RdmaException> closeFailures = new ConcurrentLinkedQueue<>();
+    /** Why it does not connect; each call takes the first, until there are none. */
+    final Queue<RdmaException> connectFailures = new ConcurrentLinkedQueue<>();
     /** As {@link #whenReleased}. */
     volatile Runnable released = () -> {};
     /** What the peer does before connecting has returned. */
@@ -174,8 +176,13 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler) {
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
+            throws RdmaException {
         connectCalls.add(request);
+        RdmaException failure = connectFailures.poll();
+        if (failure != null) {
+            throw failure;
+        }
         handlers.add(handler);
         device.onConnect.run();
         CmConnection connection = new SilentConnection();
