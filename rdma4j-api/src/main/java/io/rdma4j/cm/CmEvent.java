@@ -7,8 +7,10 @@ import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -18,6 +20,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * an id with unacknowledged events cannot be closed. Thread safe.
  */
 public final class CmEvent implements AutoCloseable {
+    private static final Map<Errno, String> UNREACHABLE = Map.of(
+            Errno.ETIMEDOUT, "the peer did not answer in time",
+            Errno.ECONNREFUSED, "no process has the port at the peer's address",
+            Errno.EHOSTUNREACH, "no host answers at the peer's address",
+            Errno.ENETUNREACH, "there is no route to the peer's address",
+            Errno.EPERM, "a firewall or a sandbox of this host lets no packet to the peer leave",
+            Errno.ECONNRESET, "the peer ended the connection before it was established");
+
     private final CmEventType type;
     private final CmId id;
     private final @Nullable CmId listenId;
@@ -145,9 +155,8 @@ public final class CmEvent implements AutoCloseable {
         if (details.refusal() != null) {
             return "the service said no" + refusal();
         }
-        return status() == -Errno.ETIMEDOUT.number()
-                ? "the peer did not answer in time"
-                : "the connection could not be established" + reason();
+        String words = UNREACHABLE.get(errno());
+        return words == null ? "the connection could not be established" + reason() : words;
     }
 
     private String refusal() {
@@ -160,7 +169,12 @@ public final class CmEvent implements AutoCloseable {
         if (cause != null) {
             return ": " + cause.getMessage();
         }
-        return status() == 0 ? "" : ", error " + -status();
+        return status() < 0 ? ": " + SystemErrors.words(-status()) : number();
+    }
+
+    /** {@return the status of an application, which only it can read} */
+    private String number() {
+        return status() == 0 ? "" : ", status " + status();
     }
 
     /** {@return why a step failed on this side, or null for an event that the peer or the application caused} */
@@ -183,9 +197,9 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ETIMEDOUT if it did
-     * not answer, ECONNRESET if the connection has ended, ENODEV if the device was removed, otherwise the error
-     * of {@link #cause}.
+     * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ECONNRESET if the connection has
+     * ended, ENODEV if the device was removed; if the peer could not be reached the error of {@link #status}, such as
+     * ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}.
      *
      * @param operation what was attempted
      * @throws IllegalStateException unless it is a failure ({@link #isFailure})
@@ -204,27 +218,21 @@ public final class CmEvent implements AutoCloseable {
     private Errno errno() {
         return switch (type) {
             case REJECTED -> Errno.ECONNREFUSED;
-            case UNREACHABLE -> details.refusal() == null ? Errno.ETIMEDOUT : Errno.ECONNREFUSED;
+            case UNREACHABLE ->
+                details.refusal() == null ? Errno.ofNumber(-status()) : Errno.ECONNREFUSED;
             case DISCONNECTED -> Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
                     ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
-                ofNumber(-status());
+                Errno.ofNumber(-status());
         };
-    }
-
-    private static Errno ofNumber(int number) {
-        for (Errno errno : Errno.values()) {
-            if (errno.number() == number) {
-                return errno;
-            }
-        }
-        return Errno.EIO;
     }
 
     @Override
     public String toString() {
-        return type.text() + (status() == 0 ? "" : ", status " + status());
+        boolean isNumberOfSystem = status() < 0 && type != CmEventType.USER;
+        return type.text() + number()
+                + (isNumberOfSystem ? " (" + SystemErrors.text(-status()) + ")" : refusal());
     }
 }

@@ -33,30 +33,48 @@ public enum Errno {
     ENFILE(23),
     /** The process has reached its limit of open files and sockets ({@code ulimit -n}). */
     EMFILE(24),
+    /** A file system has no room left. */
+    ENOSPC(28),
+    /** A file system may only be read. */
+    EROFS(30),
+    /** The kernel has no such system call, or a sandbox does not let it through. */
+    ENOSYS(38),
     /** There is no data: a table entry is empty, or a look-up has no result yet. */
     ENODATA(61),
     /** The object, such as a channel or a queue pair, is closed. */
     EBADF(9),
     /** A message is longer than it can be. Send less at once. */
     EMSGSIZE(90),
+    /** The kernel, or a sandbox, does not know an option of sockets. */
+    ENOPROTOOPT(92),
     /** The device does not support this. Use another device, or do without. */
     EOPNOTSUPP(95),
+    /** The system has no such protocol, such as IPv6 where it is switched off. */
+    EAFNOSUPPORT(97),
     /** Another program or id uses the address or port. */
     EADDRINUSE(98),
     /** No device of this machine has the address. */
     EADDRNOTAVAIL(99),
+    /** The network interface is down. */
+    ENETDOWN(100),
     /** There is no route to the destination, or the port of the device is down. */
     ENETUNREACH(101),
+    /** The connection was broken on this side. */
+    ECONNABORTED(103),
     /** The peer has ended the connection, or withdrawn its request. Connect anew with a new id. */
     ECONNRESET(104),
     /** The connection is established already. */
     EISCONN(106),
+    /** The kernel has no buffers left. */
+    ENOBUFS(105),
     /** The queue pair has ended: no completion can come any more. */
     ENOTCONN(107),
     /** The peer did not answer in time. Check its address, and that it runs. */
     ETIMEDOUT(110),
     /** No program listens at the peer's port, or it refused. */
     ECONNREFUSED(111),
+    /** The peer's host is down, as the last router reports. */
+    EHOSTDOWN(112),
     /** The host name is unknown, or the host cannot be reached. */
     EHOSTUNREACH(113);
 
@@ -64,6 +82,16 @@ public enum Errno {
 
     Errno(int number) {
         this.number = number;
+    }
+
+    /** {@return the error of a number; {@link #EIO} for one that has no name here} */
+    public static Errno ofNumber(int number) {
+        for (Errno errno : values()) {
+            if (errno.number == number) {
+                return errno;
+            }
+        }
+        return EIO;
     }
 
     /** {@return the number Linux gives this error} */

@@ -475,13 +475,33 @@ class DeviceNewsTest {
 
     @ParameterizedTest
     @CsvSource({"ETIMEDOUT, the peer did not answer in time",
-        "EINVAL, 'the connection could not be established, error 22'"})
-    void unreachableSaysWhetherThePeerWasSilent(Errno reason, String text) throws Exception {
+        "ECONNREFUSED, no process has the port at the peer's address",
+        "EHOSTUNREACH, no host answers at the peer's address",
+        "ENETUNREACH, there is no route to the peer's address",
+        "EINVAL, 'the connection could not be established: Invalid argument'"})
+    void unreachableSaysWhy(Errno reason, String text) throws Exception {
         connecting();
         FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);
         try (CmEvent event = events.pollEvent(Duration.ZERO)) {
             assertThat(event).isNotNull();
             assertThat(event.description()).isEqualTo(text);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Errno.class)
+    void noTextOfAFailureHasABareNumberOrTheNameOfAnotherError(Errno reason) throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(-reason.number());
+            RdmaException failure = event.failure("connect");
+            assertThat(failure.errno()).isEqualTo(reason);
+            assertThat(failure).hasMessageEndingWith(" (" + reason + ")");
+            assertThat(event.toString()).contains("(" + reason + ")");
+            assertThat(event.description() + failure.detail()).doesNotContainPattern("\\d");
         }
     }
 

@@ -2,11 +2,10 @@ package io.rdma4j.ibverbs.abi;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 
 /** Error numbers of calls, as exceptions. */
 public final class ErrorNumbers {
-    /** The call does not exist: errno(3). */
-    private static final int ENOSYS = 38;
     private static final int EPROTONOSUPPORT = 93;
     private static final int ENOTSUP_OF_THE_KERNEL = 524;
 
@@ -14,15 +13,11 @@ public final class ErrorNumbers {
 
     /** {@return the error of a number; EIO for one that has no name here} */
     public static Errno of(int number) {
-        if (number == ENOSYS || number == EPROTONOSUPPORT || number == ENOTSUP_OF_THE_KERNEL) {
+        if (number == Errno.ENOSYS.number() || number == EPROTONOSUPPORT
+                || number == ENOTSUP_OF_THE_KERNEL) {
             return Errno.EOPNOTSUPP;
         }
-        for (Errno errno : Errno.values()) {
-            if (errno.number() == number) {
-                return errno;
-            }
-        }
-        return Errno.EIO;
+        return Errno.ofNumber(number);
     }
 
     /**
@@ -34,7 +29,7 @@ public final class ErrorNumbers {
     public static RdmaException failure(String operation, int number, String advice) {
         Errno errno = of(number);
         String detail = errno.number() == number ? advice
-                : advice + "; the system's error number is " + number;
+                : advice + "; the system's error is: " + SystemErrors.text(number);
         return new RdmaException(errno, operation, detail);
     }
 }

@@ -11,6 +11,7 @@ import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
@@ -332,7 +333,7 @@ final class NativeConnection
             return "no process listens at that port of that address";
         }
         return status == -Errno.ECONNRESET.number() ? "rejected by the peer"
-                : "refused with the error number " + -status;
+                : "refused: " + SystemErrors.text(-status);
     }
 
     // ---------------------------------------------------------------- what the kernel reports

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -31,16 +32,19 @@ public final class AddressRefusal {
     /** {@return EADDRINUSE: another process has the address, which {@link PortHolder} names} */
     public static RdmaException taken(InetAddress address, @Nullable Throwable cause) {
         return new RdmaException(Errno.EADDRINUSE, "open device",
-                "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress() + " is taken",
-                cause);
+                text(address) + " is taken", cause);
     }
 
-    /** {@return EIO: for a reason of the system's} */
-    public static RdmaException of(InetAddress address, @Nullable String reason,
-            @Nullable Throwable cause) {
-        return new RdmaException(Errno.EIO, "open device",
-                "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress() + ": " + reason,
-                cause);
+    /** {@return for a reason that the JDK tells in the system's words; EIO if they are not known} */
+    public static RdmaException of(InetAddress address, IOException cause) {
+        String words = String.valueOf(cause.getMessage());
+        return new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), "open device",
+                text(address) + ": " + words, cause);
+    }
+
+    /** {@return the port of an address for texts} */
+    public static String text(InetAddress address) {
+        return "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress();
     }
 
     /** {@return EADDRNOTAVAIL: the interface cannot join a multicast group} */

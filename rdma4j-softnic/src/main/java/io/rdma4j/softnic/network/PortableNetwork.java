@@ -133,7 +133,7 @@ public final class PortableNetwork implements DatagramNetwork {
                     ? AddressRefusal.notOurs(local, e)
                     : AddressRefusal.taken(local, e);
         }
-        return AddressRefusal.of(local, e.getMessage(), e);
+        return AddressRefusal.of(local, e);
     }
 
     @Override

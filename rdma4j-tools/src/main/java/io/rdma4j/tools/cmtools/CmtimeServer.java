@@ -76,7 +76,8 @@ final class CmtimeServer {
                     return true;
                 }
                 case CONNECT_ERROR, UNREACHABLE, REJECTED -> {
-                    err.println("event: " + event.type().text() + ", error: " + event.status());
+                    err.println("event: " + event.type().text() + ", error: " + event.status()
+                            + ": " + event.description());
                     err.flush();
                     return true;
                 }

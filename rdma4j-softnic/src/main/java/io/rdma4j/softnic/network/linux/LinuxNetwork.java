@@ -7,7 +7,6 @@ import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.Ports;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -95,8 +94,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             poller = new SocketPoller(pollerMemory, memory == null ? null : memory.pipe());
         } catch (LinuxSocket.Refused e) {
             giveUp();
-            throw new RdmaException(Errno.ENOMEM, "open device",
-                    "the system gives nothing to wait with: " + e.getMessage(), e);
+            throw e.during("open device", "the system gives nothing to wait with");
         } catch (OutOfMemoryError none) {
             giveUp();
             throw RdmaException.outOfMemory("open device", none);
@@ -230,7 +228,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             throw switch (e.errno()) {
                 case LinuxCalls.EADDRINUSE -> AddressRefusal.taken(address, e);
                 case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
-                default -> AddressRefusal.of(address, e.getMessage(), e);
+                default -> e.during("open device", AddressRefusal.text(address));
             };
         } catch (OutOfMemoryError none) {
             giveUp(port, socket, portMemory);

@@ -1,5 +1,9 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -53,15 +57,17 @@ final class LinuxSocket implements Outlet {
                 Refused.unlessDone(descriptor, "socket"));
     }
 
-    /** A call failed. */
+    /** A call failed. The message names the call, and the system's error in words and by its name. */
     static final class Refused extends Exception {
         private static final long serialVersionUID = 1;
 
         private final int errno;
+        private final String call;
 
         Refused(int errno, String call) {
-            super(call + " failed with error " + errno);
+            super(call + ": " + SystemErrors.text(errno));
             this.errno = errno;
+            this.call = call;
         }
 
         /** {@return the result of a call, unless it is an error} */
@@ -74,6 +80,18 @@ final class LinuxSocket implements Outlet {
 
         int errno() {
             return errno;
+        }
+
+        /**
+         * {@return it as the API tells it, with the system's own error}
+         *
+         * @param what what could not be had, before which the operation stands and behind which the call follows
+         */
+        RdmaException during(String operation, String what) {
+            Errno known = Errno.ofNumber(errno);
+            return new RdmaException(known, operation, what + ": " + (known.number() == errno
+                    ? call + ": " + SystemErrors.words(errno)
+                    : getMessage()), this);
         }
     }
 
@@ -92,7 +110,7 @@ final class LinuxSocket implements Outlet {
     /** Sets an option that has to be set, to a structure. */
     void set(int level, int option, MemorySegment newValue) throws Refused {
         Refused.unlessDone(setsockopt(error, level, option, newValue),
-                "setsockopt " + level + " " + option);
+                "setsockopt " + SocketOption.name(level, option));
     }
 
     private int setsockopt(ErrorNumber whose, int level, int option, MemorySegment newValue) {

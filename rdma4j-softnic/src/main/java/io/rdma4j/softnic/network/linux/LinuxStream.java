@@ -120,12 +120,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         Handler present = isClosed ? null : handler;
         close();
         if (present != null) {
-            present.onRefused(switch (failure) {
-                case LinuxCalls.ETIMEDOUT -> Errno.ETIMEDOUT;
-                case LinuxCalls.ENETUNREACH -> Errno.ENETUNREACH;
-                case LinuxCalls.EHOSTUNREACH -> Errno.EHOSTUNREACH;
-                default -> Errno.ECONNREFUSED;
-            });
+            present.onRefused(Errno.ofNumber(failure));
         }
     }
 

@@ -4,8 +4,8 @@ import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.softnic.network.stream.StreamListener;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.network.stream.StreamRefusal;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -74,8 +74,7 @@ public final class LinuxStreams implements StreamNetwork {
             poller = new SocketPoller(arena, null);
         } catch (LinuxSocket.Refused e) {
             arena.close();
-            throw new RdmaException(Errno.ENOMEM, "open device",
-                    "the system gives nothing to wait with: " + e.getMessage(), e);
+            throw e.during("open device", "the system gives nothing to wait with");
         } catch (OutOfMemoryError none) {
             arena.close();
             throw RdmaException.outOfMemory("open device", none);
@@ -100,7 +99,7 @@ public final class LinuxStreams implements StreamNetwork {
             case LinuxCalls.EADDRNOTAVAIL -> StreamRefusal.notAvailable(operation, at, e);
             case LinuxCalls.EMFILE -> StreamRefusal.noDescriptor(operation, e);
             case LinuxCalls.ENFILE -> StreamRefusal.noDescriptorOfSystem(operation, e);
-            default -> StreamRefusal.of(operation, at, e.getMessage(), e);
+            default -> e.during(operation, StreamRefusal.text(at));
         };
     }
 
@@ -149,9 +148,9 @@ public final class LinuxStreams implements StreamNetwork {
                 // It may be for good: a security module, a filter of system calls.
                 hasWarned = true;
                 LOG.log(System.Logger.Level.WARNING,
-                        "no connection can be accepted at {0}: accept failed with error {1}, and is"
-                                + " tried again every {2} ms",
-                        local, errno, REST_NS / 1_000_000);
+                        "no connection can be accepted at {0}: accept4: {1}; it is tried again every"
+                                + " {2} ms",
+                        StreamRefusal.text(local), SystemErrors.text(errno), REST_NS / 1_000_000);
             }
         }
 

@@ -13,21 +13,23 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The C library's functions for shared memory, one method for each function. They are not in {@link LinuxCalls} because
- * older libraries lack some. A call that fails returns -1. For any thread.
+ * older libraries lack some. A call that fails returns the negated error number; only {@link #length}, {@link #unmap} and
+ * {@link #remove} return -1. For any thread.
  */
 final class MemoryCalls {
-    private static final MethodHandle MEMFD_CREATE = handle("memfd_create", JAVA_INT, ADDRESS,
+    private static final MethodHandle MEMFD_CREATE = captured("memfd_create", JAVA_INT, ADDRESS,
             JAVA_INT);
-    private static final MethodHandle FTRUNCATE = handle("ftruncate", JAVA_INT, JAVA_INT,
+    private static final MethodHandle FTRUNCATE = captured("ftruncate", JAVA_INT, JAVA_INT,
             JAVA_LONG);
     private static final MethodHandle LSEEK = handle("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG,
             JAVA_INT);
-    private static final MethodHandle MMAP = handle("mmap", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT,
+    private static final MethodHandle MMAP = captured("mmap", JAVA_LONG, ADDRESS, JAVA_LONG,
+            JAVA_INT,
             JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle MUNMAP = handle("munmap", JAVA_INT, ADDRESS, JAVA_LONG);
     private static final MethodHandle MADVISE = handle("madvise", JAVA_INT, ADDRESS, JAVA_LONG,
             JAVA_INT);
-    private static final MethodHandle PIPE2 = handle("pipe2", JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle PIPE2 = captured("pipe2", JAVA_INT, ADDRESS, JAVA_INT);
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
@@ -41,17 +43,27 @@ final class MemoryCalls {
 
     private static MethodHandle handle(String function, MemoryLayout result,
             MemoryLayout... parameters) {
-        return Linker.nativeLinker().downcallHandle(
-                Linker.nativeLinker().defaultLookup().find(function).orElseThrow(
-                        () -> new UnsatisfiedLinkError("the C library has no " + function)),
+        return Linker.nativeLinker().downcallHandle(find(function),
                 FunctionDescriptor.of(result, parameters));
+    }
+
+    private static MethodHandle captured(String function, MemoryLayout result,
+            MemoryLayout... parameters) {
+        return Linker.nativeLinker().downcallHandle(find(function),
+                FunctionDescriptor.of(result, parameters), ErrorNumber.CAPTURE);
+    }
+
+    private static MemorySegment find(String function) {
+        return Linker.nativeLinker().defaultLookup().find(function).orElseThrow(
+                () -> new UnsatisfiedLinkError("the C library has no " + function));
     }
 
     /** memfd_create(2), for memory whose length can be sealed. {@return the file descriptor} */
     static int memfdCreate(String name) {
         try (Arena call = Arena.ofConfined()) {
-            return (int) MEMFD_CREATE.invokeExact(call.allocateFrom(name),
-                    MFD_CLOEXEC | MFD_ALLOW_SEALING);
+            ErrorNumber error = new ErrorNumber(call);
+            return error.outcome((int) MEMFD_CREATE.invokeExact(error.state(),
+                    call.allocateFrom(name), MFD_CLOEXEC | MFD_ALLOW_SEALING));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -59,8 +71,9 @@ final class MemoryCalls {
 
     /** ftruncate(2). */
     static int ftruncate(int descriptor, long length) {
-        try {
-            return (int) FTRUNCATE.invokeExact(descriptor, length);
+        try (Arena call = Arena.ofConfined()) {
+            ErrorNumber error = new ErrorNumber(call);
+            return error.outcome((int) FTRUNCATE.invokeExact(error.state(), descriptor, length));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -75,12 +88,13 @@ final class MemoryCalls {
         }
     }
 
-    /** mmap(2) with shared read and write access. {@return the address, -1 if it fails} */
+    /** mmap(2) with shared read and write access. {@return the address} */
     static long mapShared(int descriptor, long offset, long length) {
-        try {
-            MemorySegment address = (MemorySegment) MMAP.invokeExact(MemorySegment.NULL, length,
+        try (Arena call = Arena.ofConfined()) {
+            ErrorNumber error = new ErrorNumber(call);
+            long address = (long) MMAP.invokeExact(error.state(), MemorySegment.NULL, length,
                     PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
-            return address.address() == MAP_FAILED ? -1 : address.address();
+            return address == MAP_FAILED ? error.outcome(address) : address;
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -110,8 +124,9 @@ final class MemoryCalls {
      * @param descriptors receives both, the one to read from first
      */
     static int pipe(MemorySegment descriptors, int flags) {
-        try {
-            return (int) PIPE2.invokeExact(descriptors, flags);
+        try (Arena call = Arena.ofConfined()) {
+            ErrorNumber error = new ErrorNumber(call);
+            return error.outcome((int) PIPE2.invokeExact(error.state(), descriptors, flags));
         } catch (Throwable t) {
             throw unexpected(t);
         }

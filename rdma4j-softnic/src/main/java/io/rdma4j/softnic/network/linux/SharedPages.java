@@ -26,9 +26,10 @@ final class SharedPages implements AutoCloseable {
 
     /** Makes pages of zeros, which take no memory until they are used. */
     static SharedPages create(String name, long length) throws LinuxSocket.Refused {
-        int made = require(MemoryCalls.memfdCreate(name), "memfd_create");
+        int made = LinuxSocket.Refused.unlessDone(MemoryCalls.memfdCreate(name),
+                "memfd_create");
         try (Arena call = Arena.ofConfined()) {
-            require(MemoryCalls.ftruncate(made, length), "ftruncate");
+            LinuxSocket.Refused.unlessDone(MemoryCalls.ftruncate(made, length), "ftruncate");
             LinuxSocket.Refused.unlessDone(
                     new LinuxCalls(call).fcntl(made, F_ADD_SEALS, SEALS), "fcntl F_ADD_SEALS");
             return new SharedPages(made);
@@ -67,8 +68,8 @@ final class SharedPages implements AutoCloseable {
      */
     MemorySegment map(long offset, long length) throws LinuxSocket.Refused {
         long address = MemoryCalls.mapShared(descriptor, offset, length);
-        if (address == -1) {
-            throw new LinuxSocket.Refused(LinuxCalls.EACCES, "mmap");
+        if (address < 0) {
+            throw new LinuxSocket.Refused((int) -address, "mmap");
         }
         return MemorySegment.ofAddress(address).reinterpret(length, arena,
                 pages -> MemoryCalls.unmap(pages.address(), length));
@@ -77,13 +78,6 @@ final class SharedPages implements AutoCloseable {
     /** {@return memory of this process alone, which is freed with the pages} */
     MemorySegment allocate(long byteSize, long byteAlignment) {
         return arena.allocate(byteSize, byteAlignment);
-    }
-
-    private static int require(int result, String call) throws LinuxSocket.Refused {
-        if (result < 0) {
-            throw new LinuxSocket.Refused(LinuxCalls.EACCES, call);
-        }
-        return result;
     }
 
     /** {@return the file descriptor by which other processes find them} */

@@ -138,7 +138,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (RdmaException e) {
             arena.close();
             throw e;
-        } catch (IOException | LinuxSocket.Refused e) {
+        } catch (LinuxSocket.Refused e) {
+            arena.close();
+            throw e.during(OPERATION, folder.resolve(name) + " cannot be used");
+        } catch (IOException e) {
             arena.close();
             throw new RdmaException(Errno.EACCES, OPERATION,
                     folder.resolve(name) + " cannot be used: " + e.getMessage(), e);

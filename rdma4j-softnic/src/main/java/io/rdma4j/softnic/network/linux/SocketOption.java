@@ -44,4 +44,66 @@ final class SocketOption {
     static final int UDP_GRO = 104;
 
     private SocketOption() {}
+
+    /** {@return the name of an option, for texts} */
+    static String name(int level, int option) {
+        return switch (level) {
+            case SOL_SOCKET -> ofSocket(option);
+            case IPPROTO_IP -> ofIpv4(option);
+            case IPPROTO_TCP -> option == TCP_NODELAY ? "TCP_NODELAY" : "an option of TCP";
+            case IPPROTO_IPV6 -> ofIpv6(option);
+            case IPPROTO_UDP -> ofUdp(option);
+            default -> "an option of another protocol";
+        };
+    }
+
+    private static String ofSocket(int option) {
+        return switch (option) {
+            case SO_REUSEADDR -> "SO_REUSEADDR";
+            case SO_ERROR -> "SO_ERROR";
+            case SO_SNDBUF -> "SO_SNDBUF";
+            case SO_RCVBUF -> "SO_RCVBUF";
+            case SO_KEEPALIVE -> "SO_KEEPALIVE";
+            case SO_LINGER -> "SO_LINGER";
+            case SO_REUSEPORT -> "SO_REUSEPORT";
+            case SO_ATTACH_REUSEPORT_CBPF -> "SO_ATTACH_REUSEPORT_CBPF";
+            default -> "an option of sockets";
+        };
+    }
+
+    private static String ofIpv4(int option) {
+        return switch (option) {
+            case IP_TOS -> "IP_TOS";
+            case IP_TTL -> "IP_TTL";
+            case IP_MTU_DISCOVER -> "IP_MTU_DISCOVER";
+            case IP_MULTICAST_IF -> "IP_MULTICAST_IF";
+            case IP_MULTICAST_TTL -> "IP_MULTICAST_TTL";
+            case IP_ADD_MEMBERSHIP -> "IP_ADD_MEMBERSHIP";
+            case IP_MULTICAST_ALL -> "IP_MULTICAST_ALL";
+            default -> "an option of IPv4";
+        };
+    }
+
+    private static String ofIpv6(int option) {
+        return switch (option) {
+            case IPV6_UNICAST_HOPS -> "IPV6_UNICAST_HOPS";
+            case IPV6_MULTICAST_IF -> "IPV6_MULTICAST_IF";
+            case IPV6_MULTICAST_HOPS -> "IPV6_MULTICAST_HOPS";
+            case IPV6_ADD_MEMBERSHIP -> "IPV6_ADD_MEMBERSHIP";
+            case IPV6_MTU_DISCOVER -> "IPV6_MTU_DISCOVER";
+            case IPV6_MULTICAST_ALL -> "IPV6_MULTICAST_ALL";
+            case IPV6_HOPLIMIT -> "IPV6_HOPLIMIT";
+            case IPV6_TCLASS -> "IPV6_TCLASS";
+            default -> "an option of IPv6";
+        };
+    }
+
+    private static String ofUdp(int option) {
+        return switch (option) {
+            case UDP_NO_CHECK6_RX -> "UDP_NO_CHECK6_RX";
+            case UDP_SEGMENT -> "UDP_SEGMENT";
+            case UDP_GRO -> "UDP_GRO";
+            default -> "an option of UDP";
+        };
+    }
 }

@@ -66,8 +66,7 @@ class TableLocks implements AutoCloseable {
             bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, SharedPort.OPERATION,
-                    file + " cannot be locked: " + e.getMessage(), e);
+            throw e.during(SharedPort.OPERATION, file + " cannot be locked");
         } finally {
             if (!isLocked) {
                 threads.unlock();
@@ -223,8 +222,7 @@ class TableLocks implements AutoCloseable {
 
     /** {@return the error for a failed system call on the file} */
     RdmaException unusable(LinuxSocket.Refused cause) {
-        return new RdmaException(Errno.EACCES, SharedPort.OPERATION,
-                file + " cannot be used: " + cause.getMessage(), cause);
+        return cause.during(SharedPort.OPERATION, file + " cannot be used");
     }
 
     /** Releases all locks. */

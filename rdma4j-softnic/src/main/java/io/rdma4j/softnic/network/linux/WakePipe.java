@@ -45,9 +45,8 @@ final class WakePipe implements AutoCloseable {
     static WakePipe create() throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment both = call.allocate(8, 4);
-            if (MemoryCalls.pipe(both, O_NONBLOCK | O_CLOEXEC) < 0) {
-                throw new LinuxSocket.Refused(LinuxCalls.EACCES, "pipe2");
-            }
+            LinuxSocket.Refused.unlessDone(MemoryCalls.pipe(both, O_NONBLOCK | O_CLOEXEC),
+                    "pipe2");
             return of(both.get(JAVA_INT, 0), both.get(JAVA_INT, 4));
         }
     }

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -62,15 +63,13 @@ final class NioStream implements Stream {
         }
     }
 
+    /** The JDK tells the error by the kind of exception, or in the system's words. */
     private static Errno errno(IOException e) {
-        String message = String.valueOf(e.getMessage());
-        if (e instanceof NoRouteToHostException) {
-            return Errno.EHOSTUNREACH;
+        int number = SystemErrors.numberOf(String.valueOf(e.getMessage()));
+        if (number != 0) {
+            return Errno.ofNumber(number);
         }
-        if (message.contains("timed out")) {
-            return Errno.ETIMEDOUT;
-        }
-        return message.contains("unreachable") ? Errno.ENETUNREACH : Errno.ECONNREFUSED;
+        return e instanceof NoRouteToHostException ? Errno.EHOSTUNREACH : Errno.ECONNREFUSED;
     }
 
     // ---------------------------------------------------------------- what has happened

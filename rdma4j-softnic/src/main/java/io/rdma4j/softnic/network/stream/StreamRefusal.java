@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.stream;
 import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.net.Inet4Address;
@@ -20,8 +21,7 @@ public final class StreamRefusal {
     /** {@return EADDRINUSE: another program has the address} */
     public static RdmaException inUse(String operation, InetSocketAddress at,
             @Nullable Throwable cause) {
-        return new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
-                + at.getAddress().getHostAddress() + " is in use", cause);
+        return new RdmaException(Errno.EADDRINUSE, operation, text(at) + " is in use", cause);
     }
 
     /**
@@ -62,10 +62,16 @@ public final class StreamRefusal {
                 "the system has as many files and sockets open as it can", cause);
     }
 
-    /** {@return EIO: for a reason of the system's} */
-    public static RdmaException of(String operation, InetSocketAddress at,
-            @Nullable String reason, @Nullable Throwable cause) {
-        return new RdmaException(Errno.EIO, operation, at + ": " + reason, cause);
+    /** {@return for a reason that the JDK tells in the system's words; EIO if they are not known} */
+    public static RdmaException of(String operation, InetSocketAddress at, String words,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), operation,
+                text(at) + ": " + words, cause);
+    }
+
+    /** {@return an address and a port for texts} */
+    public static String text(InetSocketAddress at) {
+        return "TCP port " + at.getPort() + " of " + at.getAddress().getHostAddress();
     }
 
     private static boolean isOurs(InetAddress address) {

@@ -1,0 +1,36 @@
+package io.rdma4j.verbs;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class SystemErrorsTest {
+    @ParameterizedTest
+    @EnumSource(Errno.class)
+    void eachErrorOfTheApiHasItsNameAndWords(Errno errno) {
+        assertThat(SystemErrors.text(errno.number()))
+                .isEqualTo(SystemErrors.words(errno.number()) + " (" + errno + ")");
+        assertThat(SystemErrors.words(errno.number())).doesNotContainPattern("\\d");
+        assertThat(Errno.ofNumber(errno.number())).isEqualTo(errno);
+    }
+
+    @Test
+    void theNumberOfAnErrorIsFoundByItsWords() {
+        assertThat(SystemErrors.numberOf("No route to host"))
+                .isEqualTo(Errno.EHOSTUNREACH.number());
+        assertThat(SystemErrors.numberOf("null")).isZero();
+    }
+
+    @Test
+    void nearlyAllNumbersOfLinuxHaveAName() {
+        for (int number = 1; number <= 133; number++) {
+            if (number != 41 && number != 58) {
+                assertThat(SystemErrors.text(number))
+                        .matches("[^()]+( \\(.*\\))? \\(E[A-Z0-9]+\\)");
+            }
+        }
+        assertThat(SystemErrors.text(4711)).isEqualTo("an error without a name, number 4711");
+    }
+}
