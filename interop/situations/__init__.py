@@ -1,0 +1,1 @@
+"""Situations of hosts: what a deployment meets between several machines, as checks of rdma4j's tools."""

@@ -1,0 +1,49 @@
+"""Destinations that are no other host's address: each is served, or refused at once in the API's words."""
+from .checks import TRANSPORTS, check
+from .namespaces import NET4, NET6
+
+# Within how many seconds, and how it may be refused.
+WHAT = {
+    "0.0.0.0": (3, r"EADDRNOTAVAIL|EINVAL|wildcard|every"),
+    "::": (3, r"EADDRNOTAVAIL|EINVAL|wildcard|every"),
+    "fe80::88": (3, r"EINVAL|scope|interface"),
+    "broadcast": (3, r"EACCES|EADDRNOTAVAIL|EINVAL|ENETUNREACH|EHOSTUNREACH|broadcast"),
+    "255.255.255.255": (3, r"EACCES|EADDRNOTAVAIL|EINVAL|ENETUNREACH|EHOSTUNREACH|broadcast"),
+    "multicast": (3, r"EADDRNOTAVAIL|EINVAL|ENETUNREACH|multicast"),
+    "ipv6-multicast": (3, r"EADDRNOTAVAIL|EINVAL|ENETUNREACH|multicast"),
+    "unused": (5, r"EHOSTUNREACH"),
+    "unused-loopback": (3, r"ECONNREFUSED|refused|no process|EHOSTUNREACH|EADDRNOTAVAIL"),
+    "own": (3, r"$^"),
+    "mapped": (3, r"$^"),
+}
+ADDRESSES = {"broadcast": f"{NET4}.0.255", "multicast": "239.88.0.1", "ipv6-multicast": "ff15::88", "unused": f"{NET4}.0.77",
+             "unused-loopback": "127.9.9.9", "own": f"{NET4}.0.1", "mapped": f"::ffff:{NET4}.0.1"}
+QUICK = [("0.0.0.0", "roce", "rping"), ("::", "iwarp", "client"), ("0.0.0.0", "iwarp", "rping"), ("fe80::88", "iwarp", "rping"),
+         ("broadcast", "roce", "client"), ("255.255.255.255", "iwarp", "rping"), ("multicast", "roce", "rping")]
+
+
+@check(tuple(WHAT), TRANSPORTS, ("rping", "client"), quick=QUICK)
+def a_destination_that_is_no_host(net, what, transport, tool):
+    """With a server at the wildcard of the same host: served, or ended within 3 s (an unused address within 5 s) in one line
+    that says what is wrong with it."""
+    a, _ = net.pair()
+    seconds, words = WHAT[what]
+    address = ADDRESSES.get(what, what)
+    net.server(a, "rping", "-s", "-P")
+    other = net.server(a, "server", "-p", "7999")
+    client = (net.tool(a, "rping", "-c", "-a", address, "-C", "1", device=transport) if tool == "rping"
+              else net.tool(a, "client", address, "7999", device=transport))
+    if net.ends(client, seconds) == 0:
+        net.measured.append("served")
+    else:
+        net.fails(client, words, seconds)
+    net.lives(other)
+
+
+@check(TRANSPORTS, ("broadcast", "multicast", "fe80::88", "10.99.0.1", "fd88::77"), quick=[("iwarp", "fe80::88")])
+def a_server_at_an_address_it_cannot_have(net, transport, what):
+    """A server that is bound to such an address ends within 2 s, in one line with EADDRNOTAVAIL or EINVAL."""
+    a, _ = net.pair()
+    address = ADDRESSES.get(what, what)
+    server = net.tool(a, "rping", "-s", "-a", address, device=transport)
+    net.fails(server, r"EADDRNOTAVAIL|EINVAL|ENODEV", 2)
