@@ -46,6 +46,11 @@ public final class RoundTripEstimate {
         return smoothedNs != 0;
     }
 
+    /** {@return the mean time to a response} */
+    public long smoothedNs() {
+        return smoothedNs;
+    }
+
     /** {@return the time before which no response can come} */
     public long shortestNs() {
         return shortestNs;

@@ -8,12 +8,18 @@ package io.rdma4j.protocol.roce.rc;
  * buffers drop, the sender has to find its rate. Slow start and additive increase as in RFC 5681, in
  * packets; at most one decrease per window. A collapse is undone when it turns out that nothing was lost and the
  * acknowledgements were merely late (RFC 4015, RFC 5682).
+ *
+ * <p>Many queue pairs behind a short queue have less than one packet each. So a window of one packet shrinks further: into
+ * a spacing, the time between one packet and the next. It does so only where packets wait in a queue: on a path that loses
+ * packets for other reasons, a few packets in flight show a loss sooner.
  */
 final class CongestionWindow {
     private static final int INITIAL = 32;
     private static final int MINIMUM = 4;
     private static final int MAXIMUM = 512;
     private static final int COLLAPSED = 2;
+    /** Each acknowledged packet shortens the spacing by one part of so many. */
+    private static final int SPACING_STEP = 8;
 
     /** The window of a lossless path, which itself delays a sender that sends too much. */
     private static final int LOSSLESS = 4096;
@@ -26,6 +32,12 @@ final class CongestionWindow {
     private boolean isCollapsed;
     private int packetsBefore;
     private int thresholdBefore;
+    /** The time between packets, 0 for none; otherwise the window is one packet. */
+    private long spacingNs;
+    private long spacingBeforeNs;
+    private long roundTripNs;
+    private boolean isQueueing;
+    private long longestSpacingNs;
 
     CongestionWindow() {
         reset();
@@ -37,11 +49,30 @@ final class CongestionWindow {
         acknowledged = 0;
         recoveryEnd = Long.MIN_VALUE;
         isCollapsed = false;
+        spacingNs = 0;
     }
 
     /** {@return how many packets may be in flight} */
     int packets() {
         return isLossless && !isCollapsed ? LOSSLESS : packets;
+    }
+
+    /** {@return the time from one packet to the next, 0 if the window alone limits them} */
+    long spacingNs() {
+        return isLossless && !isCollapsed ? 0 : spacingNs;
+    }
+
+    /**
+     * Sets what is known of the way to the peer.
+     *
+     * @param newRoundTripNs the time from a packet to its answer, where the spacing begins
+     * @param newLongestSpacingNs the longest spacing
+     * @param isWaiting whether packets wait in a queue on the way
+     */
+    void path(long newRoundTripNs, long newLongestSpacingNs, boolean isWaiting) {
+        isQueueing = isWaiting;
+        roundTripNs = newRoundTripNs;
+        longestSpacingNs = newLongestSpacingNs;
     }
 
     /** Sets whether the path is lossless and itself delays a sender that sends too much. */
@@ -54,11 +85,16 @@ final class CongestionWindow {
         if (una >= recoveryEnd) {
             isCollapsed = false;
         }
+        if (spacingNs > 0) {
+            spacingNs -= spacingNs / SPACING_STEP;
+            spacingNs = spacingNs < roundTripNs ? 0 : spacingNs;
+            return;
+        }
         acknowledged += (int) Math.min(count, MAXIMUM);
         if (packets < threshold) {
             packets = Math.min(MAXIMUM, packets + acknowledged);
             acknowledged = 0;
-        } else if (acknowledged >= packets) {
+        } else if (acknowledged >= (packets < MINIMUM ? SPACING_STEP : packets)) {
             acknowledged = 0;
             packets = Math.min(MAXIMUM, packets + 1);
         }
@@ -67,26 +103,56 @@ final class CongestionWindow {
     /** A packet was lost: {@code una} is the oldest outstanding, {@code max} behind the newest. */
     void onLoss(long una, long max) {
         isCollapsed = false;
+        if (isNarrow()) {
+            shrink();
+            recoveryEnd = max;
+            return;
+        }
         if (una < recoveryEnd) {
             return;
         }
         recoveryEnd = max;
-        packets = Math.max(MINIMUM, packets / 2);
+        packets = Math.max(isQueueing ? 1 : MINIMUM, packets / 2);
         threshold = packets;
         acknowledged = 0;
     }
 
-    /** The peer is silent: a packet or two may be in flight until it answers. {@code max} is behind the newest. */
+    /** Below what a window is after a first loss. */
+    private void shrink() {
+        if (packets == 1 && isQueueing) {
+            spacingNs = Math.min(longestSpacingNs, 2 * Math.max(roundTripNs, spacingNs));
+        }
+        packets = Math.max(1, Math.min(packets, MINIMUM) / 2);
+        threshold = packets;
+        acknowledged = 0;
+    }
+
+    /**
+     * The peer is silent: a packet or two may be in flight until it answers. {@code max} is behind the newest. If it stays so,
+     * what it is sent is lost again and again, or it stands still.
+     */
     void onTimeout(long max) {
+        recoveryEnd = max;
+        acknowledged = 0;
         if (!isCollapsed) {
             isCollapsed = true;
             packetsBefore = packets;
             thresholdBefore = threshold;
+            spacingBeforeNs = spacingNs;
             threshold = Math.max(MINIMUM, packets / 2);
+            if (packets > COLLAPSED) {
+                packets = COLLAPSED;
+                return;
+            }
         }
-        recoveryEnd = max;
-        packets = COLLAPSED;
-        acknowledged = 0;
+        int limit = threshold;
+        shrink();
+        threshold = limit;
+    }
+
+    /** {@return whether the window is smaller than a first loss makes it} Then each silence counts as a loss. */
+    boolean isNarrow() {
+        return packets < MINIMUM;
     }
 
     /** Nothing was lost after all: restores the window from before the silence. */
@@ -96,6 +162,7 @@ final class CongestionWindow {
             recoveryEnd = Long.MIN_VALUE;
             packets = packetsBefore;
             threshold = thresholdBefore;
+            spacingNs = spacingBeforeNs;
         }
     }
 }

@@ -73,7 +73,8 @@ public final class RcQueuePair implements RoceProtocol {
         attributes.apply(from);
         QueuePairState previous = state;
         state = next;
-        timer.configure(attributes.timeoutNs(), attributes.retryCount, attributes.rnrRetry);
+        timer.configure(attributes.timeoutNs(), attributes.retryCount, attributes.rnrRetry,
+                attributes.sendPsn ^ (long) attributes.destinationQueuePair << Integer.SIZE);
         switch (next) {
             case RESET -> {
                 window.reset(0, 0);
@@ -231,6 +232,7 @@ public final class RcQueuePair implements RoceProtocol {
 
     @Override
     public void onDeadline(long nowNs) {
+        timer.endSpacing(nowNs);
         if (timer.isReceiverWaitOver(nowNs)) {
             timer.endReceiverWait(nowNs);
         } else if (timer.isTimeoutDue(nowNs)) {

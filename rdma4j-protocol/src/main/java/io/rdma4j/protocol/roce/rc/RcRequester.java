@@ -90,10 +90,16 @@ final class RcRequester {
     /** Sends again from the oldest packet that is not acknowledged, which is known to be lost. */
     void goBack(long nowNs) {
         forgetAsking();
+        learnPath();
         congestion.onLoss(window.una, window.max);
         window.goBackTo(window.una);
         lastAcknowledgeRequest = window.una;
         timer.onLoss(window.una, nowNs);
+        timer.space(congestion.spacingNs(), nowNs);
+    }
+
+    private void learnPath() {
+        congestion.path(timer.roundTripNs(), timer.longestSpacingNs(), timer.isQueueing());
     }
 
     /**
@@ -102,8 +108,10 @@ final class RcRequester {
      * @param cause after a long silence almost nothing more is sent until a response has come
      */
     void ask(RetransmissionCause cause, long nowNs) {
-        if (cause != RetransmissionCause.PROBE) {
+        if (cause != RetransmissionCause.PROBE || congestion.isNarrow()) {
+            learnPath();
             congestion.onTimeout(window.max);
+            timer.space(congestion.spacingNs(), nowNs);
         }
         askWanted = cause;
         timer.onAsk(nowNs);
@@ -154,7 +162,7 @@ final class RcRequester {
                 return true;
             }
         }
-        while (queuePair.isAlive() && !timer.isWaitingForReceiver()
+        while (queuePair.isAlive() && !timer.isWaitingForReceiver() && !timer.isSpacing(nowNs)
                 && window.inFlight() < congestion.packets()
                 && window.cursor < window.queue.end()) {
             SendRequest request = window.queue.request(window.cursor);
@@ -409,6 +417,9 @@ final class RcRequester {
             timer.onSentAgain(nowNs);
         } else {
             timer.onSent(asking, acknowledge, nowNs);
+        }
+        if (!isAsking && congestion.spacingNs() > 0) {
+            timer.space(congestion.spacingNs(), nowNs);
         }
         if (acknowledge) {
             lastAcknowledgeRequest = asking;

@@ -32,6 +32,10 @@ final class RetryTimer {
     private static final int SOON = 3;
     /** How many time-outs without a possibility to send cost one retry. */
     private static final int HELD_UP = 4;
+    /** So many packets at least are sent in the time after which a requester gives up. */
+    private static final int TRIES = 8;
+    /** A queue that is full for less than this is no narrow link, and a busy peer takes as long. */
+    private static final long QUEUEING_NS = 1_000_000;
     /** The interval of probes on a lossless path. */
     private static final long LOSSLESS_NS = 100_000_000;
 
@@ -41,8 +45,14 @@ final class RetryTimer {
     private RoundTripEstimate estimate = new RoundTripEstimate();
 
     private long timeoutAtNs = NEVER;
+    /** How much later than a whole time-out it ends. */
+    private long timeoutLateNs;
     private long askAtNs = NEVER;
     private long rnrUntilNs = NEVER;
+    /** The next packet is not sent before, if packets are spaced. */
+    private long spacedUntilNs = NEVER;
+    private long spacingNs;
+    private long jitter;
     private int retriesLeft;
     private int rnrRetriesLeft;
     private int heldUp;
@@ -59,7 +69,9 @@ final class RetryTimer {
     private boolean hasCharged;
     private long chargedNs;
 
-    void configure(long newTimeoutNs, int newRetryCount, int newRnrRetry) {
+    /** @param seed of the jitter, another one for each queue pair */
+    void configure(long newTimeoutNs, int newRetryCount, int newRnrRetry, long seed) {
+        jitter = seed;
         timeoutNs = newTimeoutNs;
         retryCount = newRetryCount;
         rnrRetry = newRnrRetry;
@@ -75,6 +87,8 @@ final class RetryTimer {
     void reset() {
         stop();
         rnrUntilNs = NEVER;
+        spacedUntilNs = NEVER;
+        spacingNs = 0;
         backoff = 0;
         asks = 0;
         heldUp = 0;
@@ -86,7 +100,7 @@ final class RetryTimer {
     }
 
     long deadlineNs() {
-        return Math.min(rnrUntilNs, Math.min(timeoutAtNs, askAtNs));
+        return Math.min(Math.min(rnrUntilNs, spacedUntilNs), Math.min(timeoutAtNs, askAtNs));
     }
 
     /**
@@ -122,7 +136,7 @@ final class RetryTimer {
     /** A request is due, and nothing is unacknowledged. */
     void onDue(long nowNs) {
         if (timeoutAtNs == NEVER) {
-            timeoutAtNs = later(nowNs, timeoutNs);
+            startTimeout(nowNs);
         }
     }
 
@@ -179,6 +193,10 @@ final class RetryTimer {
         if (askAtNs > nowNs) {
             return false;
         }
+        if (isSpacing(nowNs)) {
+            askAtNs = spacedUntilNs + intervalNs();
+            return false;
+        }
         // Other queue pairs may have found meanwhile that the peer is slow.
         askAtNs = askedNs + intervalNs();
         return askAtNs <= nowNs;
@@ -191,6 +209,7 @@ final class RetryTimer {
 
     /** A probe is sent; the next interval is longer. */
     void onAsk(long nowNs) {
+        draw();
         asks++;
         backoff = Math.min(backoff + 1, 16);
         askedNs = nowNs;
@@ -212,9 +231,19 @@ final class RetryTimer {
         return timeoutAtNs <= nowNs;
     }
 
-    /** The next time-out begins. */
+    /**
+     * The next time-out begins. It is later by some part of a half, made good by the following one, so
+     * that in all they take what the retries allow. The last one is whole, for the last retry is not the last try.
+     */
     void onTimeout(long nowNs) {
-        timeoutAtNs = later(nowNs, timeoutNs);
+        if (timeoutNs == NEVER) {
+            timeoutAtNs = NEVER;
+            return;
+        }
+        draw();
+        long beforeNs = timeoutLateNs;
+        timeoutLateNs = retriesLeft > 2 ? share(timeoutNs / 2) : 0;
+        timeoutAtNs = nowNs + timeoutNs - beforeNs + timeoutLateNs;
     }
 
     /**
@@ -246,7 +275,7 @@ final class RetryTimer {
 
     /** The requester sends again from {@code una}, for that is lost. The time-out begins anew, for the peer lives. */
     void onLoss(long una, long nowNs) {
-        timeoutAtNs = later(nowNs, timeoutNs);
+        startTimeout(nowNs);
         lossUna = una;
         lossNs = nowNs;
         learnAtFirst(nowNs);
@@ -318,9 +347,68 @@ final class RetryTimer {
         startUnlessRunning(nowNs);
     }
 
+    /** {@return the longest time between packets that leaves as many tries as a retry count of 7} */
+    long longestSpacingNs() {
+        return timeoutNs == NEVER ? ENDLESS_CHARGE_NS / TRIES
+                : (retryCount + 1) * timeoutNs / TRIES;
+    }
+
+    /**
+     * {@return whether answers take so long that packets may be waiting in a queue, or nothing is known} The shortest time
+     * ever seen does not tell: a queue that was full from the beginning has shown no shorter one.
+     */
+    boolean isQueueing() {
+        return !estimate.isKnown() || estimate.smoothedNs() > QUEUEING_NS;
+    }
+
+    /** {@return the estimate of the time from a packet to its answer} */
+    long roundTripNs() {
+        return estimate.isKnown() ? estimate.smoothedNs() : MIN_ASK_NS;
+    }
+
+    /**
+     * A packet was sent or lost: the next one leaves after about this time, so that queue pairs that lost packets at the same
+     * moment do not send again at the same moment.
+     *
+     * @param newSpacingNs 0 if packets are not spaced
+     */
+    void space(long newSpacingNs, long nowNs) {
+        spacingNs = newSpacingNs;
+        if (newSpacingNs == 0) {
+            spacedUntilNs = NEVER;
+            return;
+        }
+        draw();
+        spacedUntilNs = nowNs + newSpacingNs / 2 + share(newSpacingNs);
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
+    }
+
+    /** {@return some part of a time, the same until the next draw} */
+    private long share(long timeNs) {
+        return (timeNs >>> 16) * (jitter >>> 48);
+    }
+
+    private void draw() {
+        // A linear congruential generator; Knuth's multiplier and increment.
+        jitter = jitter * 6364136223846793005L + 1442695040888963407L;
+    }
+
+    /** {@return whether the next packet has to wait} */
+    boolean isSpacing(long nowNs) {
+        return spacedUntilNs != NEVER && spacedUntilNs > nowNs;
+    }
+
+    /** The next packet need not wait any longer. */
+    void endSpacing(long nowNs) {
+        if (spacedUntilNs <= nowNs) {
+            spacedUntilNs = NEVER;
+        }
+    }
+
     private void start(long nowNs) {
         askedNs = nowNs;
-        timeoutAtNs = later(nowNs, timeoutNs);
+        startTimeout(nowNs);
         askAtNs = nowNs + intervalNs();
     }
 
@@ -329,8 +417,9 @@ final class RetryTimer {
         askAtNs = NEVER;
     }
 
-    private static long later(long nowNs, long delayNs) {
-        return delayNs == NEVER ? NEVER : nowNs + delayNs;
+    private void startTimeout(long nowNs) {
+        timeoutLateNs = 0;
+        timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs;
     }
 
     /** {@return how long to wait for a response before a probe} */
@@ -343,6 +432,11 @@ final class RetryTimer {
             // The last retry is not the last try.
             longestNs = timeoutNs - timeoutNs / 4;
         }
-        return Math.min(longestNs, firstNs << Math.min(doublings, 20));
+        if (spacingNs > 0 && retriesLeft > 0) {
+            longestNs = Math.min(longestNs, longestSpacingNs());
+        }
+        long intervalNs = Math.max(spacingNs,
+                Math.min(longestNs, firstNs << Math.min(doublings, 20)));
+        return backoff > 0 && isSilenceLong() ? intervalNs + share(intervalNs / 4) : intervalNs;
     }
 }

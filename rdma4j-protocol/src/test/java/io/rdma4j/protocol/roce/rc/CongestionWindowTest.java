@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class CongestionWindowTest {
     private static final int MOST = 512;
+    private static final long ROUND_TRIP_NS = 5_000_000;
+    private static final long LONGEST_NS = 60_000_000;
 
     private final CongestionWindow window = new CongestionWindow();
     private final int initial = window.packets();
@@ -47,11 +49,70 @@ class CongestionWindowTest {
     }
 
     @Test
-    void silenceLeavesTwoPackets() {
+    void silenceLeavesTwoPacketsAndThenOne() {
         fill();
         window.onTimeout(1512);
-        window.onTimeout(1512);
         assertThat(window.packets()).isEqualTo(2);
+        window.onTimeout(1512);
+        window.onTimeout(1512);
+        assertThat(window.packets()).isEqualTo(1);
+        assertThat(window.spacingNs()).isZero();
+    }
+
+    private void narrow() {
+        window.path(ROUND_TRIP_NS, LONGEST_NS, true);
+        for (int i = 0; i < 10 && window.packets() > 1; i++) {
+            window.onLoss(1000 * i, 1000 * i);
+        }
+        assertThat(window.packets()).isOne();
+    }
+
+    @Test
+    void whereNothingWaitsInAQueueLossesLeaveSomePackets() {
+        for (int i = 0; i < 100; i++) {
+            window.onLoss(1000 * i, 1000 * i);
+        }
+        assertThat(window.packets()).isEqualTo(4);
+    }
+
+    @Test
+    void whereAQueueIsFullOnePacketIsSpacedFromTheNext() {
+        narrow();
+        assertThat(window.spacingNs()).isZero();
+        window.onLoss(20_000, 20_001);
+        assertThat(window.spacingNs()).isEqualTo(2 * ROUND_TRIP_NS);
+        window.onLoss(20_000, 20_001);
+        assertThat(window.spacingNs()).isEqualTo(4 * ROUND_TRIP_NS);
+        for (int i = 0; i < 10; i++) {
+            window.onTimeout(20_001);
+        }
+        assertThat(window.spacingNs()).isEqualTo(LONGEST_NS);
+        assertThat(window.packets()).isOne();
+    }
+
+    @Test
+    void spacingShrinksWithEachAnswerUntilTheWindowGrowsAgain() {
+        narrow();
+        window.onLoss(20_000, 20_001);
+        window.onAcknowledged(1, 20_001);
+        assertThat(window.spacingNs()).isEqualTo(2 * ROUND_TRIP_NS * 7 / 8);
+        for (int i = 2; i < 20; i++) {
+            window.onAcknowledged(1, 20_000 + i);
+        }
+        assertThat(window.spacingNs()).isZero();
+        assertThat(window.packets()).isBetween(2, 3);
+    }
+
+    @Test
+    void spacingIsAsBeforeIfAnswersWereMerelyLate() {
+        narrow();
+        window.onLoss(20_000, 20_001);
+        window.onTimeout(20_001);
+        window.onTimeout(20_001);
+        window.onLateAnswer();
+        assertThat(window.spacingNs()).isEqualTo(2 * ROUND_TRIP_NS);
+        window.lossless(true);
+        assertThat(window.spacingNs()).isZero();
     }
 
     @Test
@@ -79,9 +140,6 @@ class CongestionWindowTest {
     void afterASilenceWithLossItGrowsToHalfQuicklyAndThenSlowly() {
         fill();
         window.onTimeout(1512);
-        window.onLoss(1000, 1512);
-        window.onLateAnswer();
-        assertThat(window.packets()).isEqualTo(2);
         window.onAcknowledged(254, 1254);
         assertThat(window.packets()).isEqualTo(MOST / 2);
         window.onAcknowledged(MOST / 2, 1512);

@@ -343,8 +343,8 @@ class RcTraceTest {
                   4234 a>b WRITE_ONLY psn=100 ackreq LOST
                   8428 a: sends 101 again, TIMEOUT
                   8428 a>b WRITE_ONLY psn=101 ackreq LOST
-                 11574 a: sends 100 again, RTT_ESTIMATE
-                 11574 a>b WRITE_ONLY psn=100 ackreq LOST
+                 12134 a: sends 100 again, RTT_ESTIMATE
+                 12134 a>b WRITE_ONLY psn=100 ackreq LOST
                  12622 a: ERR
                  12622 a: 1 RETRY_EXCEEDED_ERROR
                  12622 a: 2 WORK_REQUEST_FLUSHED

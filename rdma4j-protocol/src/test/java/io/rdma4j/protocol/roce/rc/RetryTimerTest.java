@@ -5,7 +5,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,7 +23,7 @@ class RetryTimerTest {
 
     @BeforeEach
     void configure() {
-        timer.configure(TIMEOUT_NS, RETRIES, 7);
+        timer.configure(TIMEOUT_NS, RETRIES, 7, 1);
         timer.estimate(estimate);
     }
 
@@ -65,7 +67,34 @@ class RetryTimerTest {
     void silentPeerIsAskedSoonThreeTimesAndThenEverMoreRarely() {
         knowRoundTrips();
         send(1);
-        assertThat(asks(1000 * MS)).containsExactly(0.5, 1.5, 3.5, 11.5, 43.5, 171.5, 683.5);
+        List<Double> asks = asks(1000 * MS);
+        assertThat(asks).hasSize(7).startsWith(0.5, 1.5, 3.5, 11.5);
+        assertThat(intervals(asks.subList(3, 7))).satisfiesExactly(
+                interval -> assertThat(interval).isBetween(32.0, 40.0),
+                interval -> assertThat(interval).isBetween(128.0, 160.0),
+                interval -> assertThat(interval).isBetween(512.0, 640.0));
+    }
+
+    private static List<Double> intervals(List<Double> times) {
+        List<Double> intervals = new ArrayList<>();
+        for (int i = 1; i < times.size(); i++) {
+            intervals.add(times.get(i) - times.get(i - 1));
+        }
+        return intervals;
+    }
+
+    /** Queue pairs that lost packets at the same moment do not all ask again at the same moment. */
+    @Test
+    void queuePairsThatBecameSilentTogetherAskAtDifferentTimes() {
+        knowRoundTrips();
+        Set<Double> last = new HashSet<>();
+        for (int seed = 0; seed < 100; seed++) {
+            timer.configure(TIMEOUT_NS, RETRIES, 7, seed);
+            timer.reset();
+            send(1);
+            last.add(asks(100 * MS).get(4));
+        }
+        assertThat(last).hasSizeGreaterThan(80);
     }
 
     @Test
@@ -139,12 +168,40 @@ class RetryTimerTest {
         knowRoundTrips();
         send(1);
         for (int i = 0; i < RETRIES; i++) {
-            nowNs += TIMEOUT_NS;
-            assertThat(timer.isTimeoutDue(nowNs)).isTrue();
+            nowNs = timeoutAtNs();
             timer.onTimeout(nowNs);
             assertThat(timer.takeRetry()).isTrue();
         }
         assertThat(timer.takeRetry()).isFalse();
+    }
+
+    /** Each is a whole time-out or up to a half longer, and what one is longer the next is shorter. */
+    @Test
+    void timeoutsTakeTogetherWhatTheRetriesAllow() {
+        for (int seed = 1; seed < 50; seed++) {
+            timer.configure(TIMEOUT_NS, RETRIES, 7, seed);
+            timer.reset();
+            long beginNs = nowNs;
+            send(1);
+            for (int i = 0; i <= RETRIES; i++) {
+                nowNs = timeoutAtNs();
+                long lateNs = nowNs - beginNs - (i + 1) * TIMEOUT_NS;
+                assertThat(lateNs).isBetween(0L, i == 0 || i >= RETRIES - 1 ? 0 : TIMEOUT_NS / 2);
+                timer.onTimeout(nowNs);
+                timer.takeRetry();
+            }
+        }
+    }
+
+    private long timeoutAtNs() {
+        long atNs = nowNs;
+        while (!timer.isTimeoutDue(atNs)) {
+            atNs = Math.max(atNs, timer.deadlineNs());
+            if (!timer.isTimeoutDue(atNs) && timer.isAskDue(atNs)) {
+                timer.onAsk(atNs);
+            }
+        }
+        return atNs;
     }
 
     /** Retries are counted from the last progress, not over the life of the connection. */
@@ -162,7 +219,7 @@ class RetryTimerTest {
 
     @Test
     void progressGivesTheRetriesForAReceiverBack() {
-        timer.configure(TIMEOUT_NS, RETRIES, 1);
+        timer.configure(TIMEOUT_NS, RETRIES, 1, 1);
         for (int life = 0; life < 3; life++) {
             send(life);
             assertThat(timer.takeRnrRetry()).isTrue();
@@ -356,7 +413,7 @@ class RetryTimerTest {
 
     @Test
     void withoutATimeOutLossesOfASecondCostARetry() {
-        timer.configure(RetryTimer.NEVER, RETRIES, 7);
+        timer.configure(RetryTimer.NEVER, RETRIES, 7, 1);
         send(1);
         timer.onTimeout(nowNs);
         assertThat(timer.isTimeoutDue(Long.MAX_VALUE - 1)).isFalse();
@@ -371,13 +428,13 @@ class RetryTimerTest {
     @Test
     void firstLossCostsARetryAtAnyTime() {
         nowNs = 5;
-        timer.configure(TIMEOUT_NS, 0, 7);
+        timer.configure(TIMEOUT_NS, 0, 7, 1);
         assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
     }
 
     @Test
     void lossesOfAnotherLifeCostNothingInThis() {
-        timer.configure(TIMEOUT_NS, 1, 7);
+        timer.configure(TIMEOUT_NS, 1, 7, 1);
         assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
         timer.reset();
         assertThat(timer.isSameLoss(5)).isFalse();
@@ -389,7 +446,7 @@ class RetryTimerTest {
     /** The last retry is not the last try: the peer is asked once more before the time-out. */
     @Test
     void peerIsAskedOnceMoreBeforeTheLastTimeOut() {
-        timer.configure(400 * MS, 1, 7);
+        timer.configure(400 * MS, 1, 7, 1);
         estimate.add(10 * MS);
         send(1);
         assertThat(timer.takeRetry()).isTrue();
