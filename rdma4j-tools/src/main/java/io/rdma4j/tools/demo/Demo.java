@@ -7,7 +7,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-import java.io.BufferedReader;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -213,29 +212,24 @@ public final class Demo implements Callable<Integer> {
             }
         }
 
+        /** By its handle: {@link Process#destroy} would close the streams under those who read them. */
         private void destroy() {
-            process.destroy();
+            process.toHandle().destroy();
         }
 
         private void readReports() {
-            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-                lines.lines().map(Report::parse).forEach(report -> {
-                    if (report != null) {
-                        onReport(report);
-                    }
-                });
-            } catch (IOException e) {
-                problems.add(String.valueOf(e.getMessage()));
-            }
+            ProcessLines.read(process.inputReader(StandardCharsets.UTF_8), line -> {
+                Report report = Report.parse(line);
+                if (report != null) {
+                    onReport(report);
+                }
+            }, problems::add);
             listening.completeExceptionally(new IOException("the server ended early"));
         }
 
         private void readErrors() {
-            try (BufferedReader lines = process.errorReader(StandardCharsets.UTF_8)) {
-                lines.lines().forEach(problems::add);
-            } catch (IOException e) {
-                problems.add(String.valueOf(e.getMessage()));
-            }
+            ProcessLines.read(process.errorReader(StandardCharsets.UTF_8), problems::add,
+                    problems::add);
         }
 
         private void onReport(Report report) {
@@ -300,9 +294,11 @@ public final class Demo implements Callable<Integer> {
             } catch (IllegalStateException shuttingDown) {
                 // Then it does the same.
             }
-            process.destroy();
+            destroy();
             process.onExit().orTimeout(5, TimeUnit.SECONDS)
                     .exceptionally(late -> process.destroyForcibly()).join();
+            // Has ended, so this closes the input that it was perhaps never given.
+            process.destroy();
         }
     }
 }
