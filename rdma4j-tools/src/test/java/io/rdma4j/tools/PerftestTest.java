@@ -64,6 +64,16 @@ class PerftestTest {
         }
     }
 
+    /** Both sides reach each other by loopback, whatever the first device is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ib_write_bw", "ib_send_lat"})
+    void sidesThatNameNoDeviceTakeThatOfTheirConnection(String tool) throws Exception {
+        String options = "-F -n 20 --no-perform_warm_up";
+        assertThat(Perftest.runBoth(Command::start, tool, options, options))
+                .allSatisfy(text -> assertThat(text).containsPattern("Device +: roce_lo\\b")
+                        .containsPattern("GID: 00:.*:255:255:127:"));
+    }
+
     @Test
     void twoProcessesMeasure() throws Exception {
         assertThat(Perftest.measure(Program::new, "ib_write_lat", "-n 50").getLast())

@@ -97,6 +97,39 @@ class PingPongTest {
         play(tool, "-e -c -n 50");
     }
 
+    /** Both sides reach each other by loopback, whatever the first device is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"})
+    void sidesThatNameNoDeviceTakeThatOfTheirConnection(String tool) throws Exception {
+        String options = " -n 20 --no-perform_warm_up -p ";
+        try (Running server = Command.start(tool + options + "0")) {
+            String port = server.port();
+            try (Running client = Command.start(tool + options + port + " 127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(List.of(client.text(), server.text())).allSatisfy(text -> assertThat(
+                        text).containsPattern("  local address: .* GID ::ffff:127\\."));
+            }
+        }
+    }
+
+    /** A C client sends its address at once; that is where the server's choice becomes known, and its answer is the choice. */
+    @Test
+    void serverChoosesWhenItIsReachedAndAnswersAsInC() throws Exception {
+        try (Running server = Command.start("ibv_rc_pingpong -n 1 --patience 1 -p 0")) {
+            int port = Integer.parseInt(server.port());
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                socket.getOutputStream().write(("0000:000011:000005:"
+                        + "00000000000000000000ffff7f000001\0").getBytes(
+                                StandardCharsets.US_ASCII));
+                byte[] answer = socket.getInputStream().readNBytes(52);
+                assertThat(new String(answer, StandardCharsets.US_ASCII)).matches(
+                        "0000:[0-9a-f]{6}:[+0-9a-f]{6}:00000000000000000000ffff7f[0-9a-f]{6}\0");
+            }
+            server.awaitEnd();
+        }
+    }
+
     /** A Java side marks its addresses; the other warms up with it, or does not. */
     @ParameterizedTest
     @CsvSource({"ibv_uc_pingpong, -n 20 -e -c", "ibv_srq_pingpong, -n 20 -q 3 -c"})

@@ -4,6 +4,8 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -116,12 +118,25 @@ public record LocalPort(DeviceContext context, int number, int gidIndex, int ser
         }
     }
 
+    /** {@return which side must be given what for both GIDs to be of one IP version} */
+    private String wayOut(Gid peer) throws RdmaException {
+        for (GidEntry entry : context.queryGidTable()) {
+            if (entry.port() == number && entry.gid().isIpv4() == peer.isIpv4()
+                    && !entry.gid().isLinkLocal()) {
+                return "start this side with -d " + context.device().name() + " " + gidOption + " "
+                        + entry.index() + ", which is " + entry.gid().addressText();
+            }
+        }
+        return "start the peer with " + gidOption + " of an address of the other version"
+                + " (show_gids lists them)";
+    }
+
     private AddressHandleAttributes pathTo(QueuePairAddress own, QueuePairAddress peer)
             throws IOException {
         if (peer.gid().isIpv4() != own.gid().isIpv4()) {
-            throw new IOException("the GIDs " + own.gid().addressText() + " and "
-                    + peer.gid().addressText() + " are not of the same IP version; choose others"
-                    + " with " + gidOption);
+            throw new IOException("this side's GID " + own.gid().addressText() + " and the peer's "
+                    + peer.gid().addressText() + " are not of the same IP version; "
+                    + wayOut(peer.gid()));
         }
         return AddressHandleAttributes.to(peer.gid(), gidIndex).withHopLimit(HOPS)
                 .withDestinationLid(peer.lid() & 0xffff).withServiceLevel(serviceLevel)

@@ -16,7 +16,7 @@ import java.util.List;
 
 /** Which device a tool uses. */
 public final class DeviceName {
-    private static final String OPTION = "--ib-dev";
+    static final String OPTION = "--ib-dev";
 
     @Option(names = {"-d", OPTION}, paramLabel = "DEV",
             description = "Use this device (default: the first).")
@@ -24,11 +24,6 @@ public final class DeviceName {
 
     /** Called by the command line. */
     public DeviceName() {}
-
-    /** {@return whether the user named one} */
-    boolean isChosen() {
-        return name != null;
-    }
 
     /** {@return the device of that name, or the first} */
     public RdmaDevice device() throws IOException {

@@ -1,12 +1,15 @@
 package io.rdma4j.tools.options;
 
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 import java.io.IOException;
+import java.net.InetAddress;
 
 /** Where the two sides of a tool meet over TCP, and which port of which device this side uses. */
 public final class SideOptions {
@@ -18,13 +21,14 @@ public final class SideOptions {
                     + " 0 listens on a free one and prints it.")
     private long port;
 
-    @Mixin
-    private DeviceName deviceName = new DeviceName();
+    @Option(names = {"-d", DeviceName.OPTION}, paramLabel = "DEV",
+            description = "Use this device (default: that of the address by which the sides reach"
+                    + " each other).")
+    private @Nullable String deviceName;
 
-    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
-            converter = WholeNumber.class,
-            description = "Use this port of the device (default: ${DEFAULT-VALUE}).")
-    private long devicePort;
+    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", converter = WholeNumber.class,
+            description = "Use this port of the device (default: that of the GID, or 1).")
+    private @Nullable Long devicePort;
 
     /** Called by the command line. */
     public SideOptions() {}
@@ -32,7 +36,9 @@ public final class SideOptions {
     /** Refuses values that make no sense; only a server may leave the TCP port open. */
     public void check(CommandSpec spec, boolean isServer) {
         WholeNumber.requireRange(spec, "-p", port, isServer ? 0 : 1, 65535);
-        WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
+        if (devicePort != null) {
+            WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
+        }
     }
 
     /** Refuses an index of a GID that no table has. */
@@ -47,23 +53,38 @@ public final class SideOptions {
         return (int) port;
     }
 
-    /** {@return the number of the device's port} */
+    /** {@return the number of the device's port that the user chose, or 1} */
     public int devicePort() {
-        return (int) devicePort;
+        Long chosen = devicePort;
+        return chosen == null ? 1 : chosen.intValue();
     }
 
-    /** {@return whether the user said which device or port of it to use} */
-    public boolean isPlaceChosen() {
-        return deviceName.isChosen() || devicePort != 1;
+    /** {@return whether the user named a device} */
+    public boolean isDeviceChosen() {
+        return deviceName != null;
     }
 
-    /** {@return the device, opened; the caller closes it} */
-    public DeviceContext open() throws IOException {
-        return deviceName.device().open();
+    /** {@return the device that the user named, opened; null if none was named} The caller closes it. */
+    public @Nullable DeviceContext openChosen() throws RdmaException {
+        String chosen = deviceName;
+        return chosen == null ? null : RdmaDevices.find(chosen).open();
     }
 
-    /** {@return the index of the local GID: the chosen one, or a default, for RoCE has no address without one} */
-    public int gidIndex(DeviceContext context, @Nullable Long chosen) throws IOException {
-        return GidChoice.index(context, devicePort(), chosen);
+    /**
+     * {@return the device that the user named, or the one that has an address, opened} The caller closes it.
+     *
+     * @param local by which address of this machine the peer is reached
+     */
+    public DeviceContext open(InetAddress local) throws IOException {
+        DeviceContext chosen = openChosen();
+        return chosen == null ? DeviceOfAddress.open(local) : chosen;
+    }
+
+    /** {@return the port that the user chose; without a choice the one whose GID is an address of this machine} */
+    public int devicePort(DeviceContext context, InetAddress local) throws RdmaException {
+        GidEntry entry = devicePort == null
+                ? GidChoice.at(context.queryGidTable(), local)
+                : null;
+        return entry == null ? devicePort() : entry.port();
     }
 }

@@ -108,6 +108,16 @@ final class CmExchange extends Exchange {
     }
 
     @Override
+    void requireOwn(Endpoint own) {
+        // The conversation goes the same way.
+    }
+
+    @Override
+    void requirePeer(Endpoint own, Endpoint peer) {
+        // The conversation goes the same way.
+    }
+
+    @Override
     void stayAwake() {
         // The device spins for a while before a thread sleeps.
     }

@@ -1,15 +1,16 @@
 package io.rdma4j.tools.perftest;
 
 import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.options.GidChoice;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.SideOptions;
 import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,6 +24,9 @@ import java.time.Duration;
 
 /** The options of all the tools that say between whom is measured, and where reports go. */
 final class ConnectOptions {
+    /** The option by which users choose a GID. */
+    static final String GID_OPTION = "-x";
+
     @Parameters(arity = "0..1", paramLabel = "HOST",
             description = "The server to measure with (default: be the server and wait).")
     private @Nullable String host;
@@ -30,8 +34,10 @@ final class ConnectOptions {
     @Mixin
     private SideOptions side = new SideOptions();
 
-    @Option(names = {"-x", "--gid-index"}, paramLabel = "INDEX", converter = WholeNumber.class,
-            description = "Local GID, by its index (default: the first of IPv4).")
+    @Option(names = {GID_OPTION, "--gid-index"}, paramLabel = "INDEX",
+            converter = WholeNumber.class,
+            description = "Local GID, by its index (default: the address by which the sides reach"
+                    + " each other).")
     private @Nullable Long gidIndex;
 
     @Option(names = {"-m", "--mtu"}, paramLabel = "BYTES", converter = WholeNumber.class,
@@ -74,7 +80,7 @@ final class ConnectOptions {
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
         side.check(spec, host == null);
-        SideOptions.checkGidIndex(spec, "-x", gidIndex);
+        SideOptions.checkGidIndex(spec, GID_OPTION, gidIndex);
         Refusal.when(spec, mtuBytes != null && wantedMtu() == null,
                 "-m must be 256, 512, 1024, 2048 or 4096");
         patience.check(spec);
@@ -120,13 +126,20 @@ final class ConnectOptions {
         return isJson ? jsonFile : null;
     }
 
-    DeviceContext open() throws IOException {
-        return side.open();
+    /** {@return whether the user named the device} */
+    boolean isDeviceChosen() {
+        return side.isDeviceChosen();
     }
 
-    /** {@return whether the user said at which of the machine's addresses this side is} */
-    boolean isPlaceChosen() {
-        return side.isPlaceChosen() || isGidChosen();
+    /** {@return the device that the user named, opened; null if none was named} The caller closes it. */
+    @Nullable
+    DeviceContext openChosen() throws RdmaException {
+        return side.openChosen();
+    }
+
+    /** {@return the device that the user named, or the one that has an address of this machine, opened} */
+    DeviceContext open(InetAddress local) throws IOException {
+        return side.open(local);
     }
 
     /** {@return whether the user said which GID this side has} */
@@ -134,28 +147,32 @@ final class ConnectOptions {
         return gidIndex != null;
     }
 
-    /** {@return where this side's queue pairs are connected from: the port with an address, once that is known} */
-    LocalPort localPort(DeviceContext context, Plan plan, InetAddress address)
-            throws IOException {
-        LocalPort standard = localPort(context, plan);
-        for (GidEntry entry : context.queryGidTable()) {
-            if (entry.port() == standard.number() && entry.gid().address().equals(address)) {
-                return new LocalPort(context, entry.port(), entry.index(), plan.serviceLevel(),
-                        standard.gidOption());
-            }
-        }
-        return standard;
+    /**
+     * {@return where this side's queue pairs are connected from} The connection manager connects only from the address.
+     *
+     * @param local by which address of this machine the peer is reached
+     */
+    LocalPort localPort(DeviceContext context, Plan plan, InetAddress local) throws IOException {
+        int number = side.devicePort(context, local);
+        return localPort(context, plan, number,
+                gidIndex == null || isManaged
+                        ? GidChoice.index(context, number, local)
+                        : GidChoice.index(context, number, gidIndex));
     }
 
-    /** {@return where this side's queue pairs are connected from} */
+    /** {@return where this side's queue pairs are connected from, as far as the user chose, by default from IPv4} */
     LocalPort localPort(DeviceContext context, Plan plan) throws IOException {
-        return new LocalPort(context, side.devicePort(), side.gidIndex(context, gidIndex),
-                plan.serviceLevel(), "-x");
+        return localPort(context, plan, side.devicePort(),
+                GidChoice.index(context, side.devicePort(), gidIndex));
+    }
+
+    private static LocalPort localPort(DeviceContext context, Plan plan, int number, int index) {
+        return new LocalPort(context, number, index, plan.serviceLevel(), GID_OPTION);
     }
 
     /** {@return the path MTU this side can and wants} */
-    Mtu mtu(DeviceContext context) throws IOException {
-        Mtu active = context.queryPort(side.devicePort()).activeMtu();
+    Mtu mtu(LocalPort port) throws IOException {
+        Mtu active = port.context().queryPort(port.number()).activeMtu();
         Mtu wanted = wantedMtu();
         if (wanted != null && wanted.bytes() > active.bytes()) {
             throw new IOException("-m " + wanted.bytes() + ": the port's MTU is " + active.bytes());

@@ -33,6 +33,12 @@ abstract class Exchange implements AutoCloseable {
     /** {@return the peer's endpoint} */
     abstract Endpoint exchange(Endpoint own) throws IOException;
 
+    /** Refuses an endpoint of this side that the peer certainly cannot reach. */
+    abstract void requireOwn(Endpoint own) throws IOException;
+
+    /** Refuses an endpoint of the peer that certainly cannot be reached. */
+    abstract void requirePeer(Endpoint own, Endpoint peer) throws IOException;
+
     /** From now on this side waits for the peer without sleeping, where that makes a difference. */
     abstract void stayAwake();
 

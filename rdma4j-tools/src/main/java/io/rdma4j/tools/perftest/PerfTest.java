@@ -39,24 +39,44 @@ final class PerfTest {
     }
 
     private int run() throws IOException {
-        if (options.isManaged() && !options.isPlaceChosen()) {
-            measureManaged(Place.ANY);
-            return 0;
-        }
-        try (DeviceContext context = options.open()) {
-            requireAtomics(context);
-            LocalPort port = options.localPort(context, plan);
-            Mtu mtu = options.mtu(context);
+        try (DeviceContext chosen = options.openChosen()) {
+            Place own = Place.ANY;
+            if (chosen != null) {
+                // What was chosen is checked before a peer comes.
+                requireAtomics(chosen);
+                LocalPort port = options.localPort(chosen, plan);
+                options.mtu(port);
+                own = placeOf(port);
+            }
             if (options.isManaged()) {
-                measureManaged(placeOf(port));
+                measureManaged(own);
             } else {
-                LocalPort.requireByHand(context, "add -R on both sides");
-                try (SideChannel channel = new SideChannel(new TcpExchange(meet()))) {
-                    measure(port, mtu, channel, null);
+                if (chosen != null) {
+                    requireByHand(chosen);
                 }
+                measureByHand();
             }
         }
         return 0;
+    }
+
+    private static void requireByHand(DeviceContext context) throws IOException {
+        LocalPort.requireByHand(context, "add -R on both sides");
+    }
+
+    /**
+     * Meets the peer over TCP. The connection decides what the user left open of device and GID: its addresses are those by
+     * which the sides reach each other.
+     */
+    private void measureByHand() throws IOException {
+        try (OutOfBandChannel met = meet();
+                DeviceContext context = options.open(met.localAddress());
+                SideChannel channel = new SideChannel(new TcpExchange(met))) {
+            requireAtomics(context);
+            requireByHand(context);
+            LocalPort port = options.localPort(context, plan, met.localAddress());
+            measure(port, options.mtu(port), channel, null);
+        }
     }
 
     private void requireAtomics(DeviceContext context) throws IOException {
@@ -90,8 +110,8 @@ final class PerfTest {
             try (SideChannel channel = new SideChannel(exchange)) {
                 DeviceContext context = exchange.context();
                 requireAtomics(context);
-                measure(options.localPort(context, plan, exchange.address()),
-                        options.mtu(context), channel, rendezvous);
+                LocalPort port = options.localPort(context, plan, exchange.address());
+                measure(port, options.mtu(port), channel, rendezvous);
             }
         }
     }

@@ -109,11 +109,18 @@ final class SideChannel implements AutoCloseable {
         return exchange.exchange(own);
     }
 
-    /** {@return the peer's endpoints, as many as the own ones} */
+    /**
+     * {@return the peer's endpoints, as many as the own ones}
+     *
+     * @throws IOException if there are none, or one of the two sides cannot reach the other
+     */
     List<Endpoint> exchange(List<Endpoint> own) throws IOException {
         List<Endpoint> remote = new ArrayList<>();
         for (Endpoint each : own) {
-            remote.add(exchange(each));
+            exchange.requireOwn(each);
+            Endpoint peer = exchange(each);
+            exchange.requirePeer(each, peer);
+            remote.add(peer);
         }
         return remote;
     }

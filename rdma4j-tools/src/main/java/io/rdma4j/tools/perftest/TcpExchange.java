@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.endpoint.PeerReach;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
 
 import java.io.IOException;
@@ -8,15 +9,28 @@ import java.time.Duration;
 /** The conversation over TCP. Endpoints are text in it. */
 final class TcpExchange extends Exchange implements OutOfBandChannel.Failures {
     private final OutOfBandChannel channel;
+    private final PeerReach reach;
 
     TcpExchange(OutOfBandChannel channel) {
         super(channel.isClient());
         this.channel = channel;
+        reach = PeerReach.over(channel.localAddress(), channel.remoteAddress(),
+                ConnectOptions.GID_OPTION);
     }
 
     @Override
     Endpoint exchange(Endpoint own) throws IOException {
         return Endpoint.ofText(exchange(own.toText()));
+    }
+
+    @Override
+    void requireOwn(Endpoint own) throws IOException {
+        reach.requireOwn(own.queuePair().gid());
+    }
+
+    @Override
+    void requirePeer(Endpoint own, Endpoint peer) throws IOException {
+        reach.requirePeer(own.queuePair().gid(), peer.queuePair().gid());
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.PeerReach;
 import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.tools.timing.WarmUpRounds;
+import io.rdma4j.verbs.Gid;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -28,6 +30,7 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     }
 
     private final OutOfBandChannel channel;
+    private final PeerReach reach;
     private final boolean isReadyToWarmUp;
     private boolean isPeerReadyToWarmUp;
     /** Until when a silent peer may be compiling. */
@@ -36,6 +39,8 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     /** @param isReadyToWarmUp whether this side takes part in a warm-up, which the addresses tell */
     AddressExchange(OutOfBandChannel channel, boolean isReadyToWarmUp) {
         this.channel = channel;
+        reach = PeerReach.over(channel.localAddress(), channel.remoteAddress(),
+                PingPongOptions.GID_OPTION);
         this.isReadyToWarmUp = isReadyToWarmUp;
     }
 
@@ -43,22 +48,35 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
      * Sends the own addresses, receives as many of the peer and connects to them.
      *
      * @return the peer's addresses
+     * @throws IOException if there are none, or one of the two sides cannot reach the other
      */
     List<QueuePairAddress> exchange(List<QueuePairAddress> own, Connecting connecting)
             throws IOException {
+        Gid ownGid = own.getFirst().gid();
+        reach.requireOwn(ownGid);
         List<QueuePairAddress> remote;
         if (channel.isClient()) {
             tell(own);
             remote = learn(own.size());
+            requireReachable(ownGid, remote);
             channel.sendDone(this);
             connecting.connect(remote);
         } else {
             remote = learn(own.size());
+            requireReachable(ownGid, remote);
             connecting.connect(remote);
             tell(own);
             channel.receiveDone(this);
         }
         return remote;
+    }
+
+    private void requireReachable(Gid own, List<QueuePairAddress> remote) throws IOException {
+        for (QueuePairAddress address : remote) {
+            if (address.number() != 0) {
+                reach.requirePeer(own, address.gid());
+            }
+        }
     }
 
     /** {@return whether this side connected to the other} */

@@ -1,7 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.timing.Backoff;
-import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePair;
@@ -61,17 +61,17 @@ public final class AtomicPingpong implements Callable<Integer> {
         options.check(spec);
         Traffic traffic = new Traffic(QueuePairType.RC, 1, false, MEMORY, Mtu.MTU_1024,
                 Set.of(Feature.ATOMICS));
-        return Greeting.play(options, out(), greeting -> play(traffic, greeting));
+        return Greeting.play(options, traffic, out(),
+                (port, greeting) -> play(port, traffic, greeting));
     }
 
-    private int play(Traffic traffic, Greeting greeting) throws IOException {
-        try (DeviceContext context = options.open();
-                PingPongSide side = new PingPongSide(context, options, traffic)) {
+    private int play(LocalPort port, Traffic traffic, Greeting greeting) throws IOException {
+        try (PingPongSide side = new PingPongSide(port, options, traffic)) {
             Turns turns = new Turns(side);
             try (AddressExchange channel = new AddressExchange(greeting.meet(), false)) {
                 channel.exchange(side.told(), side::connect);
                 turns.play(options.host() != null);
-                FinalBarrier.await(channel, context);
+                FinalBarrier.await(channel, port.context());
             }
         }
         return 0;

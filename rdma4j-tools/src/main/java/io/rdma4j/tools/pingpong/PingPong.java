@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.tools.options.WarmUpOption;
 import io.rdma4j.verbs.DeviceContext;
@@ -32,13 +33,13 @@ final class PingPong {
             throws IOException {
         options.check(spec);
         PingPong pingPong = new PingPong(spec, options, warmUp, traffic);
-        return Greeting.play(options, pingPong.out, pingPong::play);
+        return Greeting.play(options, traffic, pingPong.out, pingPong::play);
     }
 
-    private int play(Greeting greeting) throws IOException {
+    private int play(LocalPort port, Greeting greeting) throws IOException {
         boolean isClient = options.host() != null;
-        try (DeviceContext context = options.open();
-                PingPongSide side = new PingPongSide(context, options, traffic)) {
+        DeviceContext context = port.context();
+        try (PingPongSide side = new PingPongSide(port, options, traffic)) {
             ReceiveTimes times = new ReceiveTimes(
                     context.queryDeviceExtended().completionTimestampMask());
             PingPongLoop loop = new PingPongLoop(side, traffic, options, times);
@@ -52,7 +53,7 @@ final class PingPong {
                                 peer -> print("  remote address: " + AddressText.shown(peer, ',')));
                 print("  warm-up:        " + (channel.isWarmUpAgreed() ? "ON" : "OFF"));
                 if (channel.isWarmUpAgreed()) {
-                    PingPongWarmUp.run(context, options, traffic, channel);
+                    PingPongWarmUp.run(port, options, traffic, channel);
                 }
                 if (isClient && options.isChecking()) {
                     side.buffer().mark();

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.options.GidChoice;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.SideOptions;
 import io.rdma4j.tools.options.WholeNumber;
@@ -12,10 +13,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.time.Duration;
 
 /** The options that all the ping-pong tools have. */
 final class PingPongOptions {
+    /** The option by which users choose a GID. */
+    static final String GID_OPTION = "-g";
+
     @Parameters(arity = "0..1", paramLabel = "HOST",
             description = "The server to play with (default: be the server and wait).")
     private @Nullable String host;
@@ -42,8 +47,9 @@ final class PingPongOptions {
             description = "Sleep until completions are announced (default: poll).")
     private boolean usesEvents;
 
-    @Option(names = {"-g", "--gid-idx"}, paramLabel = "INDEX", converter = WholeNumber.class,
-            description = "Local GID, by its index (default: the first of IPv4).")
+    @Option(names = {GID_OPTION, "--gid-idx"}, paramLabel = "INDEX", converter = WholeNumber.class,
+            description = "Local GID, by its index (default: the address by which the sides reach"
+                    + " each other).")
     private @Nullable Long gidIndex;
 
     @Option(names = {"-c", "--chk"}, description = "Check what was received.")
@@ -96,15 +102,62 @@ final class PingPongOptions {
         return patience.duration();
     }
 
-    DeviceContext open() throws IOException {
-        return side.open();
+    /** {@return whether the user chose device and GID; else the peer decides them} */
+    boolean isPortChosen() {
+        return side.isDeviceChosen() && gidIndex != null;
     }
 
-    /** {@return where this side's queue pairs are connected from} */
+    /**
+     * {@return the device that the user named, opened; null if none was named} The caller closes it.
+     *
+     * @throws IOException if it cannot be used, whoever the peer is
+     */
+    @Nullable
+    DeviceContext openChosen() throws IOException {
+        DeviceContext context = side.openChosen();
+        if (context != null) {
+            try {
+                requireByHand(context);
+                context.queryPort(side.devicePort());
+            } catch (IOException | RuntimeException e) {
+                context.close();
+                throw e;
+            }
+        }
+        return context;
+    }
+
+    /** {@return the device that the user named, or the one that has an address of this machine, opened} */
+    DeviceContext open(InetAddress local) throws IOException {
+        return side.open(local);
+    }
+
+    /** {@return where this side's queue pairs are connected from, by the user's choice} */
     LocalPort localPort(DeviceContext context) throws IOException {
+        return localPort(context, side.devicePort(),
+                GidChoice.index(context, side.devicePort(), gidIndex));
+    }
+
+    /**
+     * {@return where this side's queue pairs are connected from}
+     *
+     * @param local by which address of this machine the peer is reached
+     */
+    LocalPort localPort(DeviceContext context, InetAddress local) throws IOException {
+        requireByHand(context);
+        int number = side.devicePort(context, local);
+        return localPort(context, number,
+                gidIndex == null
+                        ? GidChoice.index(context, number, local)
+                        : GidChoice.index(context, number, gidIndex));
+    }
+
+    private LocalPort localPort(DeviceContext context, int number, int index) {
+        return new LocalPort(context, number, index, (int) serviceLevel, GID_OPTION);
+    }
+
+    private static void requireByHand(DeviceContext context) throws IOException {
         LocalPort.requireByHand(context,
                 "use rping, or a tool of perftest such as ib_send_lat with -R");
-        return new LocalPort(context, side.devicePort(), side.gidIndex(context, gidIndex),
-                (int) serviceLevel, "-g");
     }
 }

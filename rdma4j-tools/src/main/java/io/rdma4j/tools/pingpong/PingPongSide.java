@@ -47,8 +47,8 @@ final class PingPongSide implements Closeable {
 
     private final Traffic traffic;
     private final PingPongOptions options;
-    private final DeviceContext context;
     private final LocalPort port;
+    private final DeviceContext context;
     private final OpenObjects open = new OpenObjects();
     private final ProtectionDomain domain;
     private final MessageBuffer buffer;
@@ -60,16 +60,15 @@ final class PingPongSide implements Closeable {
     private final SendWorkRequest send = new SendWorkRequest();
     private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
 
-    PingPongSide(DeviceContext context, PingPongOptions options, Traffic traffic)
-            throws IOException {
-        this.context = context;
+    PingPongSide(LocalPort port, PingPongOptions options, Traffic traffic) throws IOException {
+        this.port = port;
         this.options = options;
         this.traffic = traffic;
-        port = options.localPort(context);
+        context = port.context();
         domain = context.allocateProtectionDomain();
         open.add(domain::close);
         try {
-            checkSize();
+            traffic.checkSize(context, port.number());
             buffer = new MessageBuffer(context, domain, traffic);
             open.add(buffer::close);
             channel = options.usesEvents() ? CompletionChannel.create() : null;
@@ -85,15 +84,6 @@ final class PingPongSide implements Closeable {
         } catch (IOException | RuntimeException e) {
             open.closeAfter(e);
             throw e;
-        }
-    }
-
-    private void checkSize() throws IOException {
-        if (traffic.isDatagrams()) {
-            int longest = context.queryPort(options.devicePort()).activeMtu().bytes();
-            if (traffic.size() > longest) {
-                throw new IOException("Requested size larger than port MTU (" + longest + ")");
-            }
         }
     }
 
@@ -208,9 +198,6 @@ final class PingPongSide implements Closeable {
 
     private void connect(QueuePair queuePair, QueuePairAddress own, QueuePairAddress remote)
             throws IOException {
-        if (remote.gid().isZero()) {
-            throw new IOException("the peer told no GID, which RoCE needs; start it with -g");
-        }
         if (traffic.isDatagrams()) {
             AddressHandle handle = port.connectDatagrams(queuePair, own, remote);
             open.add(handle::close);

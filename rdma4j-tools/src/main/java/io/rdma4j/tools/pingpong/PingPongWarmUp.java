@@ -1,7 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.timing.WarmUpRounds;
-import io.rdma4j.verbs.DeviceContext;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.time.Duration;
 final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
     private static final long LONGEST_MESSAGE = 1 << 20;
 
-    private final DeviceContext context;
+    private final LocalPort port;
     private final PingPongOptions options;
     private final AddressExchange channel;
     private final Traffic traffic;
@@ -28,22 +28,22 @@ final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
         }
     }
 
-    private PingPongWarmUp(DeviceContext context, PingPongOptions options, Traffic traffic,
+    private PingPongWarmUp(LocalPort port, PingPongOptions options, Traffic traffic,
             AddressExchange channel) throws IOException {
-        this.context = context;
+        this.port = port;
         this.options = options;
         this.channel = channel;
-        timestampMask = context.queryDeviceExtended().completionTimestampMask();
+        timestampMask = port.context().queryDeviceExtended().completionTimestampMask();
         // Sides whose messages differ fail later, in the words of the exchange itself.
         long size = Math.min(traffic.size(), LONGEST_MESSAGE);
         this.traffic = traffic.toWarmUp(Math.clamp(channel.exchangeNumber(size), 0, size));
     }
 
     /** Runs it. Its objects are closed on both sides afterwards. */
-    static void run(DeviceContext context, PingPongOptions options, Traffic traffic,
+    static void run(LocalPort port, PingPongOptions options, Traffic traffic,
             AddressExchange channel) throws IOException {
         channel.stayAwake();
-        PingPongWarmUp warmUp = new PingPongWarmUp(context, options, traffic, channel);
+        PingPongWarmUp warmUp = new PingPongWarmUp(port, options, traffic, channel);
         // Messages are counted together, not for each queue pair.
         new WarmUpRounds(channel::exchangeNumber, 1, 1, 1).play(warmUp, warmUp.traffic.size());
         channel.exchangeNumber(0);
@@ -51,7 +51,7 @@ final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
 
     @Override
     public Side create(Duration silence) throws IOException {
-        PingPongSide objects = new PingPongSide(context, options, traffic);
+        PingPongSide objects = new PingPongSide(port, options, traffic);
         PingPongLoop loop = new PingPongLoop(objects, traffic, options,
                 new ReceiveTimes(timestampMask));
         loop.warmUp(traffic.mayLose() ? silence : null);

@@ -1,10 +1,12 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 
+import java.io.IOException;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -44,6 +46,16 @@ record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, 
 
     boolean isDatagrams() {
         return type == QueuePairType.UD;
+    }
+
+    /** Refuses messages that datagrams of a port cannot carry. */
+    void checkSize(DeviceContext context, int port) throws IOException {
+        if (isDatagrams()) {
+            int longest = context.queryPort(port).activeMtu().bytes();
+            if (size > longest) {
+                throw new IOException("Requested size larger than port MTU (" + longest + ")");
+            }
+        }
     }
 
     /** {@return whether a message that is lost stays lost} */

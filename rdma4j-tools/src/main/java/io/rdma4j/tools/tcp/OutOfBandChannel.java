@@ -4,6 +4,7 @@ import io.rdma4j.tools.timing.Backoff;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -86,8 +87,8 @@ public final class OutOfBandChannel implements AutoCloseable {
                 failure = e;
             }
         }
-        throw new IOException(
-                "Couldn't connect to " + host + ":" + port + ": " + failure.getMessage(), failure);
+        throw new IOException("Couldn't connect to " + host + ":" + port + ": "
+                + failure.getMessage() + scopeHint(host), failure);
     }
 
     private static InetAddress[] addresses(String host) throws IOException {
@@ -98,6 +99,14 @@ public final class OutOfBandChannel implements AutoCloseable {
         }
     }
 
+    /** {@return what a link-local address lacks that names no interface} */
+    private static String scopeHint(String host) throws IOException {
+        return addresses(host)[0] instanceof Inet6Address address && address.isLinkLocalAddress()
+                && address.getScopeId() == 0
+                        ? "; a link-local address needs its interface, as in " + host + "%eth0"
+                        : "";
+    }
+
     private static int millis(Duration patience) {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(1, patience.toMillis()));
     }
@@ -105,6 +114,16 @@ public final class OutOfBandChannel implements AutoCloseable {
     /** {@return whether this side connected to the other} */
     public boolean isClient() {
         return isClient;
+    }
+
+    /** {@return the address of this end; one of the link with its interface} */
+    public InetAddress localAddress() {
+        return socket.getLocalAddress();
+    }
+
+    /** {@return the address of the peer's end, as this side sees it} */
+    public InetAddress remoteAddress() {
+        return socket.getInetAddress();
     }
 
     // ---------------------------------------------------------------- bytes

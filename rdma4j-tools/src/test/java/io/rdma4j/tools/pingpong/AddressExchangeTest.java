@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** How the sides of a ping-pong part: with a peer that tells, one that hangs up as in C, one that is silent. */
 class AddressExchangeTest {
@@ -63,11 +64,31 @@ class AddressExchangeTest {
 
     /** As a C client: it tells its endpoint, reads that of the server, says done, and after something hangs up. */
     private static void talkAsInC(int port, Runnable then) throws IOException {
+        talkAsInC(port, OWN.getFirst(), then);
+    }
+
+    private static void talkAsInC(int port, QueuePairAddress address, Runnable then)
+            throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.getOutputStream().write(AddressText.bytes(OWN.getFirst(), false));
+            socket.getOutputStream().write(AddressText.bytes(address, false));
             socket.getInputStream().readNBytes(AddressText.LENGTH);
             socket.getOutputStream().write("done\0".getBytes(StandardCharsets.US_ASCII));
             then.run();
+        }
+    }
+
+    /** Those of the C programs that are started without -g. */
+    @Test
+    void sideWithoutAGidIsRefusedBeforeItIsAnswered() throws Exception {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+            int port = listener.getLocalPort();
+            CompletableFuture<Boolean> server = serve(listener, LONG,
+                    AddressExchangeTest::exchangeAndPart);
+            QueuePairAddress address = new QueuePairAddress(0, 17, 5, Gid.ZERO);
+            talkAsInC(port, address, () -> {});
+            assertThatThrownBy(() -> server.get(60, TimeUnit.SECONDS)).hasMessageContaining(
+                    "the peer told no GID, which RoCE needs; start it with -g of its address"
+                            + " 127.0.0.1");
         }
     }
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The exchange of a ping-pong, with a peer that leaves. */
 class PingPongLoopTest {
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Traffic ONE_CONNECTION = new Traffic(QueuePairType.RC, 1, false, 64,
             Mtu.MTU_1024,
             EnumSet.noneOf(Feature.class));
@@ -44,6 +46,11 @@ class PingPongLoopTest {
         });
     }
 
+    private static PingPongSide side(DeviceContext context, PingPongOptions options)
+            throws IOException {
+        return new PingPongSide(options.localPort(context, LOOPBACK), options, ONE_CONNECTION);
+    }
+
     private static void awaitSent(PingPongSide side) throws IOException {
         WorkCompletion[] batch = WorkCompletion.array(1);
         Wait.until("the message is sent", () -> side.completions().poll(batch) > 0);
@@ -53,10 +60,10 @@ class PingPongLoopTest {
     /** It sends its message, and is gone before it can acknowledge the answer. */
     @Test
     void serverWhosePeerLeavesBeforeItsLastAcknowledgementSaysSo() throws Exception {
-        try (DeviceContext context = options.open();
-                PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
+        try (DeviceContext context = options.open(LOOPBACK);
+                PingPongSide server = side(context, options)) {
             CompletableFuture<String> said;
-            try (PingPongSide client = new PingPongSide(context, options, ONE_CONNECTION)) {
+            try (PingPongSide client = side(context, options)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 said = play(server, false);
@@ -72,10 +79,10 @@ class PingPongLoopTest {
     /** To the client it looks as if the acknowledgement of its only message were lost: the answer has come. */
     @Test
     void clientWhoseAnswersHaveAllComeHasFinished() throws Exception {
-        try (DeviceContext context = options.open();
-                PingPongSide client = new PingPongSide(context, options, ONE_CONNECTION)) {
+        try (DeviceContext context = options.open(LOOPBACK);
+                PingPongSide client = side(context, options)) {
             CompletableFuture<String> said;
-            try (PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
+            try (PingPongSide server = side(context, options)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 // No receive is posted here: the client's message is not acknowledged.
@@ -89,10 +96,10 @@ class PingPongLoopTest {
 
     @Test
     void clientOfAPeerThatTalksWithoutListeningHasNotFinished() throws Exception {
-        try (DeviceContext context = options.open();
-                PingPongSide client = new PingPongSide(context, three, ONE_CONNECTION)) {
+        try (DeviceContext context = options.open(LOOPBACK);
+                PingPongSide client = side(context, three)) {
             CompletableFuture<String> said;
-            try (PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
+            try (PingPongSide server = side(context, options)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 said = play(client, true, three);
