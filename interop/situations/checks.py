@@ -12,7 +12,7 @@ from .programs import BUILT, LISTENS, LOGGING, ROOT, Program, unfit
 # Of one check, for a machine that is not slow.
 USUAL_SECONDS = 60
 READY_SECONDS = 15
-LEAST_START_SECONDS = 2
+LEAST_START_SECONDS, MOST_START_SECONDS = 2, 10
 SERVED_SECONDS = 2
 UNDER_WAY_BYTES = 200_000
 TRANSPORTS = ("roce", "iwarp")
@@ -123,8 +123,8 @@ class Net(Topology):
 
     @property
     def start_seconds(self):
-        """What a JVM may take to start, two or three of them at a time."""
-        return max(LEAST_START_SECONDS, 3 * self._around.installation.start_seconds)
+        """What a tool may take until it does something, while others start."""
+        return min(max(LEAST_START_SECONDS, 1.5 * self._around.installation.slow_start_seconds), MOST_START_SECONDS)
 
     @property
     def slowness(self):

@@ -146,6 +146,10 @@ class Topology:
         return host
 
     @staticmethod
+    def is_over():
+        return Topology._is_over
+
+    @staticmethod
     def end_all():
         """Removes the hosts of all checks, whose threads may be under way."""
         with Topology._making:

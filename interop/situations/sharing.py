@@ -33,7 +33,8 @@ def with_memory(script):
     return ("unshare", "--mount", "sh", "-ec", f'{script}; exec "$0" "$@"')
 
 
-READ_ONLY = with_memory("mount -t tmpfs -o ro tmpfs /dev/shm")
+# All that is shared by users, with what is there.
+READ_ONLY = with_memory("mount -t tmpfs -o ro tmpfs /dev/shm; mount --bind /tmp /tmp; mount -o remount,bind,ro /tmp")
 FULL = with_memory("mount -t tmpfs -o size=16k tmpfs /dev/shm; head -c 1m /dev/zero >/dev/shm/filled 2>/dev/null || true")
 
 
@@ -124,7 +125,7 @@ def a_foreign_program_holds_the_port(net, where):
 
 @check(("read-only", "full"), quick=[("full",)])
 def nothing_can_be_written(net, memory):
-    """With a /dev/shm that is read-only or full, and no other folder either, a server starts, is served by RoCE and by iWARP,
+    """With /dev/shm and /tmp read-only, or a /dev/shm that is full, a server starts, is served by RoCE and by iWARP,
     and `doctor` fails on nothing."""
     a, b = net.pair()
     before = {"read-only": READ_ONLY, "full": FULL}[memory]

@@ -7,9 +7,9 @@ GROUP = "239.88.0.7"
 BY_HAND = ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ib_write_bw", "ib_read_bw",
            "ib_send_bw", "ib_atomic_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat")
 MANAGED = ("rping", "ucmatose", "udaddy", "cmtime")
-PLACES = ("cable-ipv4", "cable-ipv6", "cable-link-local", "cable-name", "several-ipv4", "several-ipv6", "routed-ipv4",
-          "routed-ipv6")
-QUICK = [("ibv_rc_pingpong", "cable-ipv4"), ("ibv_rc_pingpong", "several-ipv6"), ("ibv_uc_pingpong", "routed-ipv6"),
+PLACES = ("cable-ipv4", "cable-ipv6", "cable-link-local", "cable-name", "wireless-ipv4", "several-ipv4", "several-ipv6",
+          "routed-ipv4", "routed-ipv6")
+QUICK = [("ibv_rc_pingpong", "cable-ipv4"), ("ibv_rc_pingpong", "several-ipv6"), ("ibv_uc_pingpong", "wireless-ipv4"),
          ("ibv_ud_pingpong", "several-ipv4"), ("ibv_srq_pingpong", "cable-link-local"), ("ib_write_bw", "cable-name"),
          ("ib_send_lat", "several-ipv4"), ("ib_read_bw", "cable-ipv6")]
 # Accepted while the tool has no option for it; what a test of bandwidth moves by itself takes a slow machine longer.
@@ -24,11 +24,23 @@ def place(net, name):
         return a, b, {"ipv4": f"{NET4}.1.1", "ipv6": f"{NET6}:1::1"}[how]
     if where == "cable":
         a, b = net.pair()
+    elif where == "wireless":
+        a, b = behind_loopback(net)
     else:
         a, b = several(net)
     b.knows({"alpha": f"{NET4}.0.1"})
     words = {"ipv4": f"{NET4}.0.1", "ipv6": f"{NET6}::1", "name": "alpha"}
     return a, b, words[how] if how in words else f"{a.link_local('eth0')}%eth0"
+
+
+def behind_loopback(net):
+    """The name of the interface stands behind that of loopback."""
+    a, b = net.host("a"), net.host("b")
+    Topology.cable(a, "wlan0", b, "wlan0")
+    for number, host in ((1, a), (2, b)):
+        host.up("wlan0", f"{NET4}.0.{number}/24", f"{NET6}::{number}/64")
+        host.link_local("wlan0")
+    return a, b
 
 
 def several(net):

@@ -11,8 +11,8 @@ SERVICE = "7174"
 WHO = {
     "a-host-without-process": (f"{NET4}.0.2", 2, r"ECONNREFUSED|refused|no process"),
     "a-port-without-server": (f"{NET4}.0.2", 2, r"ECONNREFUSED|refused|no process"),
-    "an-address-nobody-has": (f"{NET4}.0.77", 5, r"EHOSTUNREACH"),
-    "an-ipv6-address-nobody-has": (f"{NET6}::77", 5, r"EHOSTUNREACH"),
+    "an-address-nobody-has": (f"{NET4}.0.77", 5, r"EHOSTUNREACH|no host answers"),
+    "an-ipv6-address-nobody-has": (f"{NET6}::77", 5, r"EHOSTUNREACH|no host answers"),
     "no-route": ("10.99.0.1", 1, r"ENETUNREACH"),
     "no-ipv6-route": ("fd99::1", 1, r"ENETUNREACH"),
     "a-route-that-is-unreachable": (f"{NET4}.9.1", 2, r"EHOSTUNREACH|ENETUNREACH"),

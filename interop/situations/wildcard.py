@@ -34,7 +34,7 @@ def a_server_starts_while_addresses_are_tried_out(net, transport):
 
 @check(TRANSPORTS, quick=[("iwarp",)])
 def a_server_lives_with_a_duplicate_address(net, transport):
-    """The server starts, serves its other addresses, and logs one line that names the duplicate."""
+    """The server starts, serves its other addresses, and each of its devices logs one line that names the duplicate."""
     a, b = net.host("a"), net.host("b")
     a.sh("sysctl -qw net.ipv6.conf.all.accept_dad=1 net.ipv6.conf.default.accept_dad=1")
     net.cable(a, "eth0", b, "eth0")
@@ -47,7 +47,7 @@ def a_server_lives_with_a_duplicate_address(net, transport):
     net.ping(b, f"{NET4}.0.1", transport)
     net.lives(server)
     lines = [line for line in server.logged() if f"{NET6}:" in line and ("::5" in line or ":0:5" in line)]
-    net.expect(len(lines) == 1, f"the log has {len(lines)} lines about the duplicate address, not one")
+    net.expect(1 <= len(lines) <= len(TRANSPORTS), f"the log has {len(lines)} lines about the duplicate address")
 
 
 @check(TRANSPORTS, quick=[("iwarp",)])

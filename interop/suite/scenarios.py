@@ -42,6 +42,8 @@ SENDS_AT_ONCE = Path(__file__).resolve().parent.parent / "SendsAtOnce.java"
 # The connections of one ucmatose: siw gives it no more completion queues, with C programs on both sides either.
 MOST_OF_A_PROGRAM = {"rxe": 1 << 20, "siw": 32}
 AT_ONCE = 64
+# What connects by hand, and so needs a device and a GID.
+AS_TYPED = ("ibv_rc_pingpong", "ibv_ud_pingpong", "ib_write_bw", "ib_send_lat")
 # Connections whose large messages all begin at once: an emulated guest takes seconds to answer them.
 BUSY, LARGE = 20, 70_000
 # A guest that is slow loses nothing: of what waits for its answer little may be sent again.
@@ -165,6 +167,32 @@ class Scenarios:
         # Over siw the call itself fails; the C program says so, and never ends.
         self._must(client.wait_for(r"REJECTED|rdma_connect: Connection refused", 10), "the C client was not refused")
         self._must(self._linux.driver == "siw" or client.wait(10) not in (None, 0), "the C client does not end with an error")
+
+    # ------------------------------------------------------------ as typed
+
+    def java_names_only_the_host(self):
+        """Java clients that name neither device nor GID, only the host, talk to Linux servers."""
+        for tool in AS_TYPED:
+            self._as_typed(tool, self._linux, self._java, "ipv4")
+
+    def java_names_nothing(self):
+        """Java servers that name neither device nor GID talk to Linux clients; ping-pongs over IPv6, too."""
+        for tool in AS_TYPED:
+            self._as_typed(tool, self._java, self._linux, "ipv4")
+        # The C programs of perftest look for IPv4 addresses.
+        self._as_typed(AS_TYPED[0], self._java, self._linux, "ipv6")
+
+    def _as_typed(self, tool, serving, asking, family):
+        end = self._linux.end(family, self._java)
+        index = "-g" if tool.startswith("ibv_") else "-x"
+        words = {self._linux: ["-d", end.device, index, str(end.gid)], self._java: []}
+        server, is_ready = serving.start_server(tool, [*words[serving], "-n", "100"],
+                                                tools.Ready(tcp=tools.SIDE_CHANNEL_PORT))
+        self._note(server)
+        self._must(is_ready, f"{tool} did not become ready")
+        client = self._note(asking.start(tool, [*words[asking], "-n", "100", serving.address[family]]))
+        for process in (client, server):
+            self._must(process.wait(NOTICE_SECONDS) == 0, f"{process.name}: {errors(process)}")
 
     # ------------------------------------------------------------ killed
 
