@@ -46,7 +46,8 @@ public enum CmEventType {
      */
     CONNECT_ERROR,
     /**
-     * The peer has not answered in time, or over iWARP its stream has ended before the connection stood, for example because
+     * The peer has not answered in time or cannot be reached (status {@code -EHOSTUNREACH}, {@code -ENETUNREACH}, {@code
+     * -ECONNREFUSED}, {@code -EPERM}, otherwise {@code -ETIMEDOUT}), or over iWARP its stream has ended before the connection stood, for example because
      * the other side has closed its id ({@link CmEvent#status} is a negative errno); or a datagram service has refused the
      * look-up ({@code status} is above 0). The id of a request that is not answered yet gets it, too, when the requester
      * withdraws over iWARP; on RoCE and InfiniBand it gets {@link #REJECTED}. Close the id, and try again with a new one. C:

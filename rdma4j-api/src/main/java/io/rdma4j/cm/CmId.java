@@ -669,8 +669,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      * <li>CONNECT_RESPONSE: the peer has accepted, and the id has no queue pair of its own. iWARP reports ESTABLISHED
      * in this case, too.
      * <li>REJECTED: the peer has refused.
-     * <li>UNREACHABLE: the peer has not answered within the connection manager's time-out and retries. A peer whose
-     * application is slow may extend the time (MRA).
+     * <li>UNREACHABLE: the peer has not answered within the connection manager's time-out and retries, or the system has
+     * reported earlier that it cannot be reached; the status says which. A peer whose application is slow may extend the time
+     * (MRA).
      * <li>CONNECT_ERROR: this side failed after the peer had accepted.
      * </ul>
      *

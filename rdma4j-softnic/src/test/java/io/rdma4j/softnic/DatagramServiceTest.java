@@ -177,7 +177,7 @@ class DatagramServiceTest extends CmStage {
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.222"), 1));
             client.connect(new ConnectionParameters());
             try (CmEvent event = expect(CmEventType.UNREACHABLE)) {
-                assertThat(event.status()).isEqualTo(-Errno.ETIMEDOUT.number());
+                assertThat(event.status()).isEqualTo(-Errno.ECONNREFUSED.number());
             }
         } finally {
             System.clearProperty("rdma4j.cm.responseTimeout");

@@ -3,6 +3,7 @@ package io.rdma4j.protocol.ibcm;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
         /** The peer refused; status as in table 117. */
         void onRefused(int status, byte[] privateData);
 
-        /** The peer did not answer. */
+        /** The peer did not answer, or cannot be reached, as the system says. */
         void onUnreachable(Errno reason);
     }
 
@@ -55,13 +56,12 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
 
     void ask(long nowNs) {
         manager.send(peer, trafficClass, transaction, request);
-        waitUntil(earlyEnd.onFirst(nowNs));
+        waitUntil(earlyEnd.onSent(nowNs));
     }
 
     private void askAgain(long nowNs) {
-        manager.send(peer, trafficClass, transaction, request,
-                earlyEnd.isPossible() ? this : null);
-        waitUntil(nowNs + CmSettings.nanos(manager.settings().responseTimeout()));
+        manager.send(peer, trafficClass, transaction, request, this);
+        waitUntil(earlyEnd.onSent(nowNs));
     }
 
     private void waitUntil(long newDeadlineNs) {
@@ -94,33 +94,40 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
 
     @Override
     public boolean onDeadline(long nowNs) {
-        if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
-            askAgain(nowNs);
-        } else {
-            giveUp();
+        switch (earlyEnd.onDeadline()) {
+            case WAIT -> {
+                waitUntil(earlyEnd.patienceEndsNs());
+                return false;
+            }
+            case AGAIN -> askAgain(nowNs);
+            case RETRY -> {
+                if (retriesLeft-- > 0) {
+                    askAgain(nowNs);
+                } else {
+                    giveUp();
+                }
+            }
         }
         return true;
     }
 
-    /** No socket has the peer's port: fails as after a time-out, but sooner. */
     @Override
-    public void onUnreachable(long nowNs) {
-        if (events == null) {
-            return;
-        }
-        long againNs = earlyEnd.onRefused(nowNs);
-        if (againNs == Long.MAX_VALUE) {
+    public void onUnreachable(Errno why, long nowNs) {
+        if (events != null && earlyEnd.onRefused(why, nowNs)) {
             giveUp();
-        } else {
-            waitUntil(againNs);
         }
+    }
+
+    @Override
+    public boolean isTowards(Gid remote) {
+        return peer.remote().equals(remote);
     }
 
     private void giveUp() {
         Events hears = events;
         close();
         if (hears != null) {
-            hears.onUnreachable(Errno.ETIMEDOUT);
+            hears.onUnreachable(earlyEnd.reason());
         }
     }
 

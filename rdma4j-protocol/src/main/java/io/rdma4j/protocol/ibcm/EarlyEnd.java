@@ -1,56 +1,146 @@
 package io.rdma4j.protocol.ibcm;
 
+import io.rdma4j.verbs.Errno;
+
 /**
- * Ends a request early if no process can answer it: on one machine the system knows this.
+ * Ends a request early if the system says that it cannot be answered.
  *
- * <p>A request to a loopback address that has no answer yet is sent again after a quarter of a second, and from then on
- * the host finds out each time whether any socket has the destination port. If there is one, the request waits as long
- * as for a peer elsewhere. If there is none, its process may be about to start: the request is given up when it was
- * refused {@link #ENOUGH} times in a row, a quarter of a second apart.
+ * <p>A quarter of a second after a request was sent without an answer, the host has looked for what the system reports of
+ * packets to its destination. A report that there is no host, or no way to it, ends the request, as it ends connecting by
+ * TCP; if the peer has asked for more time, only if it is still so a second later. After any other report, such
+ * as that no socket has the port, the request is sent again at once and looked for again: a process may be about to
+ * start, and a firewall may let the next packet through. The request is given up when it was refused {@link #ENOUGH} times
+ * in a row, a quarter of a second apart. A request to a loopback address is sent again in any case, because some hosts
+ * find out only then whether a socket has the port.
  */
 final class EarlyEnd {
     static final long INTERVAL_NS = 250_000_000;
     static final int ENOUGH = 3;
+    private static final long LASTING_NS = 1_000_000_000;
 
-    private final boolean isPossible;
+    /** What to do when a time is over. */
+    enum Next {
+        /** Nothing was reported: the answer is waited for as long as usual. */
+        WAIT,
+        /** Send it again, which is no retry. */
+        AGAIN,
+        /** The usual time is over. */
+        RETRY
+    }
+
+    private final boolean isLoopback;
     private final long patienceNs;
+    private final long intervalNs;
+    private long sentNs;
+    /** The time of the look is still to come. */
     private boolean isEarly;
+    private boolean hasSent;
+    /** The last one was a repetition, with which the host asked. */
+    private boolean hasAsked;
+    private boolean isRefused;
     private int refusals;
+    private long countedNs;
+    private boolean hasHeard;
+    /** When the system reported first that there is no host or no way to it, since the peer was heard; 0 if it has not. */
+    private long goneNs;
+    private Errno reason = Errno.ETIMEDOUT;
 
     /** @param patienceNs how long an answer is usually waited for */
     EarlyEnd(CmPeer peer, long patienceNs) {
-        isPossible = peer.remote().isLoopback();
+        isLoopback = peer.remote().isLoopback();
         this.patienceNs = patienceNs;
+        intervalNs = Math.min(INTERVAL_NS, patienceNs);
     }
 
-    /** {@return whether to ask the system when the request is sent again} */
-    boolean isPossible() {
-        return isPossible;
+    /** The request is sent. {@return when to look for reports} */
+    long onSent(long nowNs) {
+        sentNs = nowNs;
+        hasAsked = hasSent;
+        hasSent = true;
+        isRefused = false;
+        isEarly = intervalNs < patienceNs;
+        return nowNs + intervalNs;
     }
 
-    /** The request is sent for the first time. {@return when to send it again} */
-    long onFirst(long nowNs) {
-        isEarly = isPossible && INTERVAL_NS < patienceNs;
-        return nowNs + (isEarly ? INTERVAL_NS : patienceNs);
+    /** {@return when it was sent last} */
+    long sentNs() {
+        return sentNs;
     }
 
-    /** It is time to send it again. {@return whether earlier than usual, which is no retry} */
-    boolean onDeadline() {
+    /** {@return the end of the usual time} */
+    long patienceEndsNs() {
+        return sentNs + patienceNs;
+    }
+
+    /** The time is over. */
+    Next onDeadline() {
         boolean wasEarly = isEarly;
         isEarly = false;
-        if (!wasEarly) {
-            // The last one was not refused.
-            refusals = 0;
+        if (isRefused) {
+            return Next.AGAIN;
         }
-        return wasEarly;
+        if (wasEarly) {
+            return isLoopback && !hasAsked ? Next.AGAIN : Next.WAIT;
+        }
+        onLetThrough();
+        return Next.RETRY;
     }
 
-    /** No socket has the port. {@return when to send the request again; {@link Long#MAX_VALUE} to give up} */
-    long onRefused(long nowNs) {
-        if (++refusals == ENOUGH) {
-            return Long.MAX_VALUE;
+    /** The peer has said something: it is there. */
+    void onHeard() {
+        hasHeard = true;
+        goneNs = 0;
+        isEarly = false;
+        isRefused = false;
+        onLetThrough();
+    }
+
+    /** The last packet was not refused. */
+    private void onLetThrough() {
+        refusals = 0;
+        reason = Errno.ETIMEDOUT;
+    }
+
+    /** The system reports why packets to the destination do not arrive. {@return whether the request is given up} */
+    boolean onRefused(Errno why, long nowNs) {
+        if (isOfThisMoment(why)) {
+            return false;
         }
-        isEarly = true;
-        return nowNs + Math.min(INTERVAL_NS, patienceNs);
+        reason = why;
+        isRefused = true;
+        if (isGone(why)) {
+            return isGoneForGood(nowNs);
+        }
+        if (refusals > 0 && nowNs - countedNs < intervalNs) {
+            return false;
+        }
+        countedNs = nowNs;
+        return ++refusals >= ENOUGH;
+    }
+
+    /** {@return whether it has lasted} A host that was there a moment ago may be behind a link that comes up again. */
+    private boolean isGoneForGood(long nowNs) {
+        if (hasHeard && goneNs == 0) {
+            goneNs = nowNs;
+            return false;
+        }
+        return !hasHeard || nowNs - goneNs >= LASTING_NS;
+    }
+
+    /** Queues of this host are full, or it is about a longer packet. */
+    private static boolean isOfThisMoment(Errno why) {
+        return why == Errno.ENOBUFS || why == Errno.ENOMEM || why == Errno.EAGAIN
+                || why == Errno.EMSGSIZE;
+    }
+
+    /** What TCP gives up connecting for as well. */
+    private static boolean isGone(Errno why) {
+        return why == Errno.ENETUNREACH || why == Errno.EHOSTUNREACH || why == Errno.EHOSTDOWN
+                || why == Errno.ENETDOWN;
+    }
+
+    /** {@return what the system has reported last; ETIMEDOUT if nothing that still holds} */
+    Errno reason() {
+        return reason;
     }
 }

@@ -10,6 +10,7 @@ import io.rdma4j.protocol.ibcm.CmMessage.Reject;
 import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -41,7 +42,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         /** The peer refused. */
         void onRejected(int reason, byte[] privateData);
 
-        /** The peer did not answer. */
+        /** The peer did not answer, or cannot be reached, as the system says. */
         void onUnreachable(Errno reason);
 
         /** The connection has ended. */
@@ -62,6 +63,8 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         CLOSED
     }
 
+    /** While the peer takes the time that it has asked for, it is asked now and then whether it is still there. */
+    private static final long ASK_NS = 2_000_000_000L;
     private static final PrivateData NO_DATA = PrivateData.NONE;
 
     private final IbConnectionManager manager;
@@ -80,8 +83,8 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private @Nullable CmService service;
     private @Nullable CmMessage awaiting;
     private int retriesLeft;
-    /** The peer has asked for more time for the awaited message. */
-    private boolean hasHeard;
+    /** The peer has asked for more time for the awaited message, until then; 0 if it has not. */
+    private long promisedNs;
     private long deadlineNs = Long.MAX_VALUE;
 
     private IbCmConnection(IbConnectionManager manager, CmPeer peer, NegotiatedParameters terms,
@@ -135,7 +138,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 settings.responseTimeout(), terms.retryCount(), 0xffff, terms.mtu().code(),
                 own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
                 PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
-        waitUntil(earlyEnd.onFirst(nowNs));
+        waitUntil(earlyEnd.onSent(nowNs));
     }
 
     /** Accepts a request. */
@@ -357,11 +360,16 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             case MessageReceipt.OF_REPLY -> state == State.REPLY_SENT;
             default -> false;
         };
-        if (isExpected) {
-            hasHeard = true;
-            waitUntil(nowNs + CmSettings.nanos(receipt.serviceTimeout())
-                    + CmSettings.nanos(settings.responseTimeout()));
+        if (!isExpected) {
+            return;
         }
+        earlyEnd.onHeard();
+        if (promisedNs <= nowNs) {
+            // Later ones answer those in between, and promise nothing more.
+            promisedNs = nowNs + CmSettings.nanos(receipt.serviceTimeout())
+                    + CmSettings.nanos(settings.responseTimeout());
+        }
+        waitUntil(state == State.REQUEST_SENT ? Math.min(promisedNs, nowNs + ASK_NS) : promisedNs);
     }
 
     /** {@return whether it names this connection's queue pair, too} */
@@ -408,7 +416,10 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         if (awaiting == null) {
             return false;
         }
-        if ((mayEndEarly() && earlyEnd.onDeadline()) || retriesLeft-- > 0) {
+        if (state == State.REQUEST_SENT) {
+            return onRequestDeadline(nowNs);
+        }
+        if (retriesLeft-- > 0) {
             resend();
             waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
         } else {
@@ -417,26 +428,43 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         return true;
     }
 
-    /** No socket has the peer's port: fails as after a time-out, but sooner. */
-    @Override
-    public void onUnreachable(long nowNs) {
-        if (!mayEndEarly()) {
-            return;
+    private boolean onRequestDeadline(long nowNs) {
+        boolean isPromised = promisedNs > nowNs;
+        switch (earlyEnd.onDeadline()) {
+            case WAIT -> {
+                waitUntil(isPromised ? Math.min(promisedNs, earlyEnd.sentNs() + ASK_NS)
+                        : earlyEnd.patienceEndsNs());
+                return false;
+            }
+            case AGAIN -> requestAgain(nowNs);
+            case RETRY -> {
+                // As long as the peer has asked for time, being asked costs it no retry.
+                if (isPromised || retriesLeft-- > 0) {
+                    requestAgain(nowNs);
+                } else {
+                    giveUp(nowNs);
+                }
+            }
         }
-        long againNs = earlyEnd.onRefused(nowNs);
-        if (againNs == Long.MAX_VALUE) {
+        return true;
+    }
+
+    private void requestAgain(long nowNs) {
+        resend();
+        waitUntil(earlyEnd.onSent(nowNs));
+    }
+
+    /** A request whose packets do not arrive ends sooner than after all retries, and a connection never for that reason. */
+    @Override
+    public void onUnreachable(Errno why, long nowNs) {
+        if (state == State.REQUEST_SENT && earlyEnd.onRefused(why, nowNs)) {
             giveUp(nowNs);
-        } else {
-            waitUntil(againNs);
         }
     }
 
-    /**
-     * Only if the peer has not answered the request in any way: the system's report must not override the
-     * peer.
-     */
-    private boolean mayEndEarly() {
-        return state == State.REQUEST_SENT && !hasHeard && earlyEnd.isPossible();
+    @Override
+    public boolean isTowards(Gid remote) {
+        return peer.remote().equals(remote);
     }
 
     private void giveUp(long nowNs) {
@@ -444,11 +472,12 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             ended(nowNs);
             return;
         }
+        Errno reason = state == State.REQUEST_SENT ? earlyEnd.reason() : Errno.ETIMEDOUT;
         sendReject(RejectReason.TIMEOUT, new byte[0]);
         Events hears = events;
         closed();
         if (hears != null) {
-            hears.onUnreachable(Errno.ETIMEDOUT);
+            hears.onUnreachable(reason);
         }
     }
 
@@ -499,7 +528,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         CmMessage message = awaiting;
         if (message != null) {
             manager.send(peer, terms.typeOfService(), transaction, message,
-                    mayEndEarly() ? this : null);
+                    state == State.REQUEST_SENT ? this : null);
         }
     }
 

@@ -14,6 +14,7 @@ import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
 import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
@@ -69,13 +70,16 @@ public final class IbConnectionManager {
     private int identifierPrefix;
     private int trafficClass;
     private @Nullable Asker asker;
+    private boolean isBeginning;
     private long nextOrder;
 
     private record RemoteKey(Gid address, int number) {}
 
-    /** Is notified if no socket has the destination port of its message. */
+    /** Is notified of what the system reports of packets to its destination. */
     interface Asker {
-        void onUnreachable(long nowNs);
+        void onUnreachable(Errno why, long nowNs);
+
+        boolean isTowards(Gid remote);
     }
 
     /** @param asker null if no object needs the system's report on the destination */
@@ -403,6 +407,8 @@ public final class IbConnectionManager {
     public @Nullable CmPeer pollTransmit(ByteBuffer out) {
         Outgoing next = outgoing.poll();
         asker = next == null ? null : next.asker;
+        isBeginning = next != null && next.asker == null
+                && (next.message instanceof Request || next.message instanceof ServiceRequest);
         if (next == null) {
             return null;
         }
@@ -413,10 +419,18 @@ public final class IbConnectionManager {
 
     /**
      * {@return whether the host should find out, when it sends the last polled message, whether any socket has the
-     * destination port} If none has, it calls {@link #onUnreachable}.
+     * destination port} If none has, it calls {@link #onUnreachable(long)}.
      */
     public boolean isAsking() {
         return asker != null;
+    }
+
+    /**
+     * {@return whether the last polled message begins an exchange} What the system has reported before is not about it: the
+     * host takes that first.
+     */
+    public boolean isBeginning() {
+        return isBeginning;
     }
 
     /** The system reports that no socket has the destination port of the last polled message. */
@@ -424,7 +438,22 @@ public final class IbConnectionManager {
         Asker hears = asker;
         if (hears != null) {
             asker = null;
-            hears.onUnreachable(nowNs);
+            hears.onUnreachable(Errno.ECONNREFUSED, nowNs);
+        }
+    }
+
+    /**
+     * The system reports why packets to a destination do not arrive. Before {@link #onDeadline} the host looks for such
+     * reports.
+     *
+     * @param remote the destination
+     * @param why what it reports; ECONNREFUSED if no socket has the port there
+     */
+    public void onUnreachable(Gid remote, Errno why, long nowNs) {
+        for (CmTimer timer : List.copyOf(timers)) {
+            if (timer instanceof Asker waiting && waiting.isTowards(remote)) {
+                waiting.onUnreachable(why, nowNs);
+            }
         }
     }
 

@@ -9,15 +9,18 @@ import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,6 +36,9 @@ class UnreachablePeerTest extends CmPair {
     /** Of the requests, counted from 0: whether the destination is unreachable. */
     private IntPredicate isRefused = number -> true;
     private int asked;
+    /** By time in milliseconds: what the system reports then of packets to the server that it has not reported of. */
+    private Function<Long, @Nullable Errno> reports = atMs -> null;
+    private int reported;
 
     private static ConnectSpec to(Gid remote, PortSpace space, QueuePairType type) {
         return new ConnectSpec(new CmPeer(HERE, remote), space, type, 40000, PORT,
@@ -56,10 +62,22 @@ class UnreachablePeerTest extends CmPair {
         send();
         while (client.manager.deadlineNs() <= timeNs) {
             nowNs = client.manager.deadlineNs();
+            lookForReports();
             client.manager.onDeadline(nowNs);
             send();
         }
         nowNs = timeNs;
+    }
+
+    /** What has been reported of packets that left before. */
+    private void lookForReports() {
+        if (sentAtMs.size() > reported && nowNs / MILLISECOND > sentAtMs.getLast()) {
+            reported = sentAtMs.size();
+            Errno why = reports.apply(nowNs / MILLISECOND);
+            if (why != null) {
+                client.manager.onUnreachable(SERVER, why, nowNs);
+            }
+        }
     }
 
     private void send() {
@@ -85,7 +103,7 @@ class UnreachablePeerTest extends CmPair {
         runUntil(750 * MILLISECOND - 1);
         assertThat(client.events).isEmpty();
         runUntil(LIMIT_NS);
-        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
         assertThat(sentAtMs).containsExactly(0L, 250L, 500L, 750L, 750L);
         assertThat(sent.subList(0, 4)).hasOnlyElementsOfType(Request.class);
         assertThat(sent.getLast()).isInstanceOf(Reject.class);
@@ -97,7 +115,7 @@ class UnreachablePeerTest extends CmPair {
     void lookUpIsGivenUpAfterThreeRefusals() {
         lookUp(THERE);
         runUntil(LIMIT_NS);
-        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
         assertThat(sentAtMs).containsExactly(0L, 250L, 500L, 750L);
         assertThat(sent).hasOnlyElementsOfType(ServiceRequest.class);
         assertThat(client.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
@@ -154,23 +172,51 @@ class UnreachablePeerTest extends CmPair {
         isRefused = number -> number != 2;
         connect(THERE);
         runUntil(LIMIT_NS);
-        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
         // Refused, refused, not refused: a second; refused three times.
         assertThat(sentAtMs).startsWith(0L, 250L, 500L, 750L, 1823L, 2073L, 2323L);
         assertThat(asked).isEqualTo(6);
     }
 
     @Test
-    void whoeverHasSaidAnythingIsNotTakenForNobody() {
-        isRefused = number -> number == 0;
+    void peerThatHasAskedForTimeIsAskedNowAndThen() {
+        isRefused = number -> false;
         connect(THERE);
-        runUntil(300 * MILLISECOND);
-        receive(new MessageReceipt(77, request().senderId(), MessageReceipt.OF_REQUEST, 18,
-                PrivateData.NONE));
-        isRefused = number -> true;
-        runUntil(15_000 * MILLISECOND);
-        assertThat(asked).isOne();
+        runUntil(100 * MILLISECOND);
+        mayTake(23);
+        runUntil(7000 * MILLISECOND);
         assertThat(client.events).isEmpty();
+        assertThat(sentAtMs).containsExactly(0L, 2100L, 4100L, 6100L);
+    }
+
+    @Test
+    void askingAPeerThatHasAskedForTimeMakesNoTimeLonger() {
+        isRefused = number -> false;
+        connect(THERE);
+        runUntil(0);
+        while (client.events.isEmpty() && nowNs < LIMIT_NS) {
+            mayTake(20);
+            runUntil(nowNs + 100 * MILLISECOND);
+        }
+        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        // Sixteen times the time of the peer and the usual one.
+        assertThat(nowNs / MILLISECOND).isBetween(85_000L, 90_000L);
+    }
+
+    @Test
+    void peerThatHasAskedForTimeAndGoesIsNoticed() {
+        isRefused = number -> true;
+        connect(THERE);
+        runUntil(100 * MILLISECOND);
+        mayTake(23);
+        runUntil(LIMIT_NS);
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
+        assertThat(sentAtMs).containsExactly(0L, 2100L, 2350L, 2600L, 2600L);
+    }
+
+    private void mayTake(int serviceTimeout) {
+        receive(new MessageReceipt(77, request().senderId(), MessageReceipt.OF_REQUEST,
+                serviceTimeout, PrivateData.NONE));
     }
 
     @Test
@@ -187,13 +233,92 @@ class UnreachablePeerTest extends CmPair {
     }
 
     @Test
-    void peersOfOtherMachinesAreNotAskedFor() {
+    void peerElsewhereIsSentNothingEarlyUnlessSomethingIsReported() {
+        isRefused = number -> false;
         connect(SERVER);
         lookUp(SERVER);
         runUntil(LIMIT_NS);
-        assertThat(asked).isZero();
         assertThat(sentAtMs).startsWith(0L, 0L, 1073L, 1073L);
         assertThat(client.events).containsExactly("unreachable ETIMEDOUT", "unreachable ETIMEDOUT");
+    }
+
+    @Test
+    void hostWithoutTheProcessIsGivenUpAfterThreeReports() {
+        reports = atMs -> Errno.ECONNREFUSED;
+        isRefused = number -> false;
+        connect(SERVER);
+        lookUp(SERVER);
+        runUntil(LIMIT_NS);
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED",
+                "unreachable ECONNREFUSED");
+        assertThat(sentAtMs).containsExactly(0L, 0L, 250L, 250L, 500L, 500L, 750L);
+    }
+
+    @Test
+    void reportsThatComeRarelyAddUp() {
+        // As of a host that tells only one of ten senders a second.
+        reports = atMs -> atMs > 1000 ? Errno.ECONNREFUSED : null;
+        isRefused = number -> false;
+        connect(SERVER);
+        runUntil(LIMIT_NS);
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
+        assertThat(nowMsOfEnd()).isLessThan(2500);
+    }
+
+    private long nowMsOfEnd() {
+        return sentAtMs.getLast();
+    }
+
+    @Test
+    void hostThatDoesNotExistEndsTheRequestAtTheFirstReport() {
+        reports = atMs -> atMs > 3000 ? Errno.EHOSTUNREACH : null;
+        isRefused = number -> false;
+        connect(SERVER);
+        lookUp(SERVER);
+        runUntil(LIMIT_NS);
+        assertThat(client.events).containsExactly("unreachable EHOSTUNREACH",
+                "unreachable EHOSTUNREACH");
+        assertThat(nowMsOfEnd()).isLessThan(4000);
+    }
+
+    @Test
+    void withoutARouteTheRequestEndsAtOnce() {
+        connect(SERVER);
+        client.manager.onUnreachable(SERVER, Errno.ENETUNREACH, nowNs);
+        assertThat(client.events).containsExactly("unreachable ENETUNREACH");
+    }
+
+    @Test
+    void aFirewallThatLetsOnePacketOfThreeThroughEndsNothing() {
+        reports = atMs -> sent.size() % 3 == 0 ? null : Errno.EPERM;
+        isRefused = number -> false;
+        connect(SERVER);
+        runUntil(3000 * MILLISECOND);
+        assertThat(client.events).isEmpty();
+        reports = atMs -> Errno.EPERM;
+        runUntil(LIMIT_NS);
+        assertThat(client.events).containsExactly("unreachable EPERM");
+    }
+
+    @Test
+    void reportsOfOtherHostsChangeNothing() {
+        connect(SERVER);
+        client.manager.onUnreachable(THERE, Errno.ENETUNREACH, nowNs);
+        assertThat(client.events).isEmpty();
+    }
+
+    @Test
+    void reportsEndNoConnection() throws Exception {
+        IbCmConnection connection = connect(THERE);
+        runUntil(100 * MILLISECOND);
+        receive(new Reply(77, request().senderId(), 0, 4, 5, 1, 1, 0, 0, true, 7, false, 1,
+                PrivateData.NONE));
+        connection.establish();
+        for (int i = 0; i < 10; i++) {
+            client.manager.onUnreachable(THERE, Errno.EHOSTUNREACH, nowNs);
+            runUntil(nowNs + 1000 * MILLISECOND);
+        }
+        assertThat(client.events).containsExactly("reply");
     }
 
     @Test
@@ -203,7 +328,7 @@ class UnreachablePeerTest extends CmPair {
         connect(new Gid(0, 0xffff_7f00_000aL));
         isRefused = number -> number != 1;
         runUntil(900 * MILLISECOND);
-        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(client.events).containsExactly("unreachable ECONNREFUSED");
     }
 
     @Test

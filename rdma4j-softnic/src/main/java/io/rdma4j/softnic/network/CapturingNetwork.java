@@ -188,8 +188,13 @@ public final class CapturingNetwork implements DatagramNetwork {
         }
 
         @Override
-        public int takeRefused() {
-            return port.takeRefused();
+        public int takeRefused(SendFailures failures) {
+            return port.takeRefused(failures);
+        }
+
+        @Override
+        public void takeReports(SendFailures failures) {
+            port.takeReports(failures);
         }
 
         @Override

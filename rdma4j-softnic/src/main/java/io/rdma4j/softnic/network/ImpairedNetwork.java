@@ -247,8 +247,13 @@ public final class ImpairedNetwork implements DatagramNetwork {
         }
 
         @Override
-        public int takeRefused() {
-            return port.takeRefused();
+        public int takeRefused(SendFailures failures) {
+            return port.takeRefused(failures);
+        }
+
+        @Override
+        public void takeReports(SendFailures failures) {
+            port.takeReports(failures);
         }
 
         @Override

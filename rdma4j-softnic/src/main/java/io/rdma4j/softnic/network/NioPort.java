@@ -3,7 +3,9 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -16,6 +18,8 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -27,6 +31,9 @@ import java.util.Map;
 final class NioPort implements PacketPort {
     /** How many peer addresses are cached; those of more peers are created anew. */
     private static final int KEPT_PEERS = 4096;
+    private static final int MOST_PROBES = 16;
+    /** Between two looks there may be no time, because another request is due. */
+    private static final int MOST_LOOKS = 8;
 
     private final Arena memory = Arena.ofShared();
     private final DatagramChannel channel;
@@ -47,6 +54,20 @@ final class NioPort implements PacketPort {
     private boolean isReceiving;
     private @Nullable ByteBuffer kept;
     private @Nullable InetSocketAddress keptTarget;
+    /** Why a packet was refused since it was taken last, and its destination. */
+    private @Nullable Errno refusal;
+    private @Nullable InetSocketAddress refusedTarget;
+    /** Sockets by which peers elsewhere were asked, for a while. */
+    private final Map<Gid, Probe> probes = new LinkedHashMap<>();
+
+    private static final class Probe {
+        final DatagramChannel channel;
+        int looksLeft = MOST_LOOKS;
+
+        Probe(DatagramChannel channel) {
+            this.channel = channel;
+        }
+    }
 
     /** @param interfaceIndex of the interface that addresses of the link belong to */
     NioPort(DatagramChannel channel, Gid local, int interfaceIndex) {
@@ -82,7 +103,71 @@ final class NioPort implements PacketPort {
     public Sent sendAsking(OutgoingPacket packet) {
         return PortProbe.isPossible(packet.path())
                 ? PortProbe.send(packet, sealer)
-                : send(packet);
+                : sendFromProbe(packet);
+    }
+
+    private Sent sendFromProbe(OutgoingPacket packet) {
+        Gid destination = packet.path().destination();
+        InetSocketAddress target = target(destination);
+        if (!channel.isOpen() || target == null || probes.size() >= MOST_PROBES) {
+            return send(packet);
+        }
+        try {
+            Probe before = probes.remove(destination);
+            if (before != null) {
+                closeQuietly(before.channel);
+            }
+            DatagramChannel probe = PortProbe.open(
+                    LinkScope.address(local, interfaceIndex), target.getAddress());
+            probes.put(destination, new Probe(probe));
+            return PortProbe.send(packet, sealer, probe);
+        } catch (IOException | SecurityException refused) {
+            onRefused(refused, target);
+            return Sent.REFUSED;
+        }
+    }
+
+    @Override
+    public void takeReports(SendFailures failures) {
+        if (probes.isEmpty()) {
+            return;
+        }
+        for (Map.Entry<Gid, Probe> asked : List.copyOf(probes.entrySet())) {
+            Probe probe = asked.getValue();
+            boolean isRefused = PortProbe.isRefused(probe.channel);
+            if (isRefused || --probe.looksLeft == 0) {
+                probes.remove(asked.getKey());
+                closeQuietly(probe.channel);
+            }
+            if (isRefused) {
+                failures.onFailure(asked.getKey(), Errno.ECONNREFUSED);
+            }
+        }
+    }
+
+    @Override
+    public int takeRefused(SendFailures failures) {
+        Errno why = refusal;
+        InetSocketAddress target = refusedTarget;
+        if (why != null && target != null) {
+            refusal = null;
+            failures.onFailure(Gid.of(target.getAddress()), why);
+        }
+        // They were refused when they were sent.
+        return 0;
+    }
+
+    private void onRefused(Exception refused, InetSocketAddress target) {
+        refusal = Errno.ofNumber(SystemErrors.numberOf(String.valueOf(refused.getMessage())));
+        refusedTarget = target;
+    }
+
+    private static void closeQuietly(DatagramChannel probe) {
+        try {
+            probe.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
@@ -124,6 +209,7 @@ final class NioPort implements PacketPort {
             return Sent.SENT;
         } catch (IOException | SecurityException refused) {
             // No route, packet too long for the interface, a firewall: as if lost on the wire.
+            onRefused(refused, target);
             return Sent.REFUSED;
         }
     }
@@ -199,6 +285,8 @@ final class NioPort implements PacketPort {
             throw new UncheckedIOException(e);
         }
         kept = null;
+        probes.values().forEach(probe -> closeQuietly(probe.channel));
+        probes.clear();
         // A received packet may close this port.
         if (!isReceiving) {
             free();

@@ -44,8 +44,8 @@ public interface PacketPort {
     Sent send(OutgoingPacket packet);
 
     /**
-     * As {@link #send(OutgoingPacket)}, and finds out whether any socket has the destination port, which is possible
-     * only on this machine. It costs some system calls, and the packet may leave from another port.
+     * As {@link #send(OutgoingPacket)}, and finds out whether any socket has the destination port: at once on this machine,
+     * otherwise {@link #takeReports} has it later. It costs some system calls, and the packet may leave from another port.
      */
     default Sent sendAsking(OutgoingPacket packet) {
         return send(packet);
@@ -68,10 +68,21 @@ public interface PacketPort {
     /** Drops the accepted and kept packets that have not left: they are lost, as on a wire. {@return how many} */
     int dropWaiting();
 
-    /** {@return how many accepted packets the network stack has refused since the last call} */
-    default int takeRefused() {
+    /**
+     * {@return how many accepted packets the network stack has refused since the last call}
+     *
+     * @param failures is told why, if any were
+     */
+    default int takeRefused(SendFailures failures) {
         return 0;
     }
+
+    /**
+     * Looks for what the system reports of packets that have left, such as ICMP messages. It costs system calls.
+     *
+     * @param failures is told what it has reported since the last call
+     */
+    default void takeReports(SendFailures failures) {}
 
     /**
      * Passes received packets to a handler.

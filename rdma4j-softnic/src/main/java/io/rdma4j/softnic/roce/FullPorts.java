@@ -3,6 +3,7 @@ package io.rdma4j.softnic.roce;
 import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.SendFailures;
 import io.rdma4j.verbs.Counter;
 
 import java.util.List;
@@ -18,14 +19,17 @@ final class FullPorts {
 
     private final DatagramNetwork network;
     private final Counters counters;
+    private final SendFailures failures;
     private boolean isFull;
     /** How many packets had not left when the network accepted something last, or was first found full. */
     private int waiting;
     private long sinceNs;
     private boolean isStandingStill;
 
-    FullPorts(DatagramNetwork network, Counters counters) {
+    /** @param failures is told why packets were refused */
+    FullPorts(DatagramNetwork network, Counters counters, SendFailures failures) {
         this.network = network;
+        this.failures = failures;
         this.counters = counters;
     }
 
@@ -69,7 +73,7 @@ final class FullPorts {
         List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {
             isFlushed &= ports.get(i).flush();
-            counters.add(Counter.SEND_ERR, ports.get(i).takeRefused());
+            counters.add(Counter.SEND_ERR, ports.get(i).takeRefused(failures));
         }
         return isFlushed;
     }

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -116,10 +117,24 @@ final class ManagementPort {
         return manager.isAsking();
     }
 
+    /** {@return whether the last polled message begins an exchange} */
+    boolean isBeginning() {
+        return manager.isBeginning();
+    }
+
     /** Called when no socket has it. */
     void onUnreachable(long nowNs) {
         try {
             manager.onUnreachable(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** The system reports why packets to a destination do not arrive. */
+    void onUnreachable(Gid destination, Errno why, long nowNs) {
+        try {
+            manager.onUnreachable(destination, why, nowNs);
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }

@@ -15,6 +15,7 @@ import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,7 @@ final class RoceLink implements Link {
     private final PacketDispatcher dispatcher;
     private final PacketReceiver receiver;
     private final FullPorts ports;
+    private final Unreachables unreachables;
     private final @Nullable SharedMemory memory;
     private final Arena arena = Arena.ofShared();
     private final OutgoingPacket outgoing;
@@ -73,7 +75,8 @@ final class RoceLink implements Link {
             throw none;
         }
         receiver = new PacketReceiver(network, dispatcher);
-        ports = new FullPorts(network, engine.counters());
+        unreachables = new Unreachables(network, engine::timeNs);
+        ports = new FullPorts(network, engine.counters(), unreachables);
     }
 
     /** {@return the engine of its queue pairs} */
@@ -132,6 +135,13 @@ final class RoceLink implements Link {
         sharing.onAstray(0);
     }
 
+    /** {@return why packets to the end of a path have not arrived lately, as this host's system says; null if it does not} */
+    @Nullable
+    Errno unreachable(Path path) {
+        unreachables.look();
+        return unreachables.last(path.destination());
+    }
+
     /** {@return whether the network accepts nothing at present} */
     boolean isNetworkFull() {
         return isPortFull || ports.isStandingStill();
@@ -165,6 +175,13 @@ final class RoceLink implements Link {
 
     @Override
     public void onTime(long nowNs) {
+        if (!isClosed && management.deadlineNs() <= nowNs) {
+            unreachables.look();
+        }
+        if (unreachables.isUntold()) {
+            unreachables.tell((destination, why) -> management.onUnreachable(destination, why,
+                    nowNs));
+        }
         management.onTime(nowNs);
     }
 
@@ -298,6 +315,9 @@ final class RoceLink implements Link {
         if (port == null) {
             return PacketPort.Sent.REFUSED;
         }
+        if (isManagement && management.isBeginning()) {
+            unreachables.forget(port);
+        }
         isUnflushed = true;
         // The device's own ports exist; others are checked.
         boolean asks = isManagement && management.isAsking()
@@ -337,6 +357,9 @@ final class RoceLink implements Link {
 
     @Override
     public long deadlineNs() {
+        if (unreachables.isUntold()) {
+            return engine.timeNs();
+        }
         long fullNs = isPortFull ? engine.timeNs() + RETRY_FULL_NS : Long.MAX_VALUE;
         return Math.min(Math.min(network.nextDueNs(), management.deadlineNs()),
                 Math.min(fullNs, heldUp.deadlineNs()));

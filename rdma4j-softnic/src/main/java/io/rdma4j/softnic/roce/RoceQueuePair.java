@@ -19,6 +19,7 @@ import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -26,6 +27,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Locale;
@@ -260,8 +262,22 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         super.count(counter);
         if (counter.isDrop()) {
             PacketEvents.drop(counter, link.packetSource(), number());
+        } else if (counter == Counter.RETRY_EXCEEDED_ERR) {
+            tellWhyUnreachable();
         } else if (counter == Counter.SEND_RNR_ERR || counter == Counter.RCVD_RNR_ERR) {
             PacketEvents.receiverNotReady(number(), counter == Counter.SEND_RNR_ERR);
+        }
+    }
+
+    /** The completion says only that the peer did not acknowledge; what the system knows of that would be lost. */
+    private void tellWhyUnreachable() {
+        Errno why = memoryPath() == null ? link.unreachable(path) : null;
+        if (why != null) {
+            LOG.log(System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
+                    "queue pair 0x%06x has given up its peer, queue pair 0x%06x of %s: what this"
+                            + " host's system says of packets to there is: %s",
+                    number(), destination, path.destination().addressText(),
+                    SystemErrors.text(why.number())));
         }
     }
 }

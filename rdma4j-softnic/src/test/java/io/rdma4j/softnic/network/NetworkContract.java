@@ -300,7 +300,7 @@ public abstract class NetworkContract {
             }
         }
         assertThat(from.flush()).isTrue();
-        assertThat(from.takeRefused()).isZero();
+        assertThat(from.takeRefused((destination, why) -> {})).isZero();
         await(network, to, expected.size());
         assertThat(psns()).isEqualTo(expected);
         await(network, other, 300);
@@ -390,6 +390,37 @@ public abstract class NetworkContract {
         assertThat(to.receive(arrived, 1)).isPositive().isLessThan(8);
         await(network, to, 8);
         assertThat(to.receive(arrived, 1)).isZero();
+    }
+
+    /** {@return whether the system reports of packets that were sent without asking} */
+    protected boolean hasReports() {
+        return false;
+    }
+
+    @Test
+    void whatTheSystemReportsOfSentPacketsIsFoundAndCostsNoOther() throws Exception {
+        DatagramNetwork network = network();
+        PacketPort from = network.open(FIRST);
+        PacketPort to = network.open(SECOND);
+        Gid nobody = Gid.of(InetAddress.ofLiteral("127.45.67.99"));
+        List<String> reports = new ArrayList<>();
+        SendFailures told = (destination, why) -> reports.add(destination + " " + why);
+        for (int round = 0; round < 2; round++) {
+            // To one queue pair, so from one socket.
+            send(from, packet(Path.between(from.local(), nobody), 4, PAYLOAD));
+            send(from, packet(path(from, to), 5, PAYLOAD));
+        }
+        await(network, to, 2);
+        assertThat(psns()).containsExactly(5, 5);
+        send(from, packet(Path.between(from.local(), nobody), 4, PAYLOAD));
+        assertThat(from.takeRefused(told)).isZero();
+        assertThat(reports).isEmpty();
+        from.takeReports(told);
+        assertThat(reports).hasSize(hasReports() ? 3 : 0)
+                .allMatch((nobody + " ECONNREFUSED")::equals);
+        reports.clear();
+        from.takeReports(told);
+        assertThat(reports).isEmpty();
     }
 
     @Test

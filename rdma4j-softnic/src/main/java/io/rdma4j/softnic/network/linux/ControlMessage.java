@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.MemorySegment;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -37,14 +38,30 @@ final class ControlMessage {
 
     /** {@return the {@code int} of the first one of a kind, or -1} */
     static int find(MemorySegment control, long controlLength, int level, int type) {
+        long at = value(control, controlLength, level, type);
+        return at < 0 ? -1 : control.get(JAVA_INT, at);
+    }
+
+    /** {@return where the value of the first one of a kind begins, or -1} */
+    static long value(MemorySegment control, long controlLength, int level, int type) {
         long at = 0;
         while (at + HEADER + 4 <= controlLength) {
             if (control.get(JAVA_INT, at + LEVEL) == level
                     && control.get(JAVA_INT, at + TYPE) == type) {
-                return control.get(JAVA_INT, at + HEADER);
+                return at + HEADER;
             }
             at += (Math.max(HEADER, control.get(JAVA_LONG, at)) + 7) & -8;
         }
         return -1;
+    }
+
+    /** {@return the error number of a {@code struct sock_extended_err}} */
+    static int extendedError(MemorySegment control, long at) {
+        return control.get(JAVA_INT, at);
+    }
+
+    /** {@return who has reported it} */
+    static int extendedErrorOrigin(MemorySegment control, long at) {
+        return control.get(JAVA_BYTE, at + 4);
     }
 }

@@ -3,14 +3,19 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PacketSealer;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.SendFailures;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
@@ -32,6 +37,7 @@ final class Flow {
     private static final int MAX_MESSAGES = 32;
     /** With more destinations than this, all are forgotten and tried again. */
     private static final int MAX_UNSEGMENTED = 4096;
+    private static final int MAX_REFUSALS = 64;
     /** An IP packet has at most 65,535 bytes. */
     private static final int MAX_MESSAGE_BYTES = 65_000;
     /** Fills a message with packets of the longest path MTU. */
@@ -62,6 +68,11 @@ final class Flow {
     private int messageCount;
     private int sentMessages;
     private int refused;
+    private final ErrorQueue reports;
+    /** Destinations of packets that were refused since they were taken last, and why. */
+    private final Map<Gid, Errno> refusals = new HashMap<>();
+    /** The message whose sending failed because of a report, and was tried again. */
+    private int triedAgain = -1;
 
     /**
      * @param outlet sends the messages
@@ -74,6 +85,7 @@ final class Flow {
         this.sourcePort = sourcePort;
         memory = arena.allocate(CAPACITY + PacketSealer.CAPACITY, 64);
         bytes = memory.asByteBuffer();
+        reports = new ErrorQueue(arena);
         MemorySegment entries = arena.allocate(messages.length * ENTRY, 8);
         for (int i = 0; i < messages.length; i++) {
             messages[i] = new Message(entries.asSlice(i * ENTRY), arena);
@@ -194,11 +206,16 @@ final class Flow {
             while (packets > 0) {
                 address();
                 long sent = outlet.send(header);
+                if (sent < 0 && sent != -LinuxCalls.EAGAIN
+                        && reports.take(outlet, Flow.this::onOldReport) > 0) {
+                    sent = outlet.send(header);
+                }
                 if (sent == -LinuxCalls.EAGAIN) {
                     return false;
                 }
                 if (sent < 0) {
                     refused++;
+                    onRefused(path.destination(), (int) -sent);
                 }
                 packets--;
                 start += segmentLength;
@@ -299,11 +316,15 @@ final class Flow {
             }
             if (sent > 0) {
                 sentMessages += (int) sent;
+            } else if (triedAgain != sentMessages && reports.take(outlet, this::onOldReport) > 0) {
+                // The call has reported the fate of an earlier message, and has not sent this one.
+                triedAgain = sentMessages;
             } else if (next.packets > 1 && mayBeSegmentation((int) -sent)) {
                 next.split((int) -sent);
             } else {
                 // No route, packet too long for the interface, a firewall: as if lost on the wire.
                 refused += next.packets;
+                onRefused(next.path.destination(), (int) -sent);
                 sentMessages++;
             }
         }
@@ -336,11 +357,30 @@ final class Flow {
         return packets;
     }
 
-    /** {@return how many packets the system refused since the last call} */
-    int takeRefused() {
+    private void onRefused(Gid destination, int errno) {
+        if (refusals.size() < MAX_REFUSALS) {
+            refusals.put(destination, Errno.ofNumber(errno));
+        }
+    }
+
+    /** Of a message before those that are being sent: so it says nothing of them. */
+    private void onOldReport(Gid destination, Errno why) {}
+
+    /** As {@link PacketPort#takeRefused}. */
+    int takeRefused(SendFailures failures) {
         int count = refused;
         refused = 0;
+        if (!refusals.isEmpty()) {
+            Map<Gid, Errno> told = Map.copyOf(refusals);
+            refusals.clear();
+            told.forEach(failures::onFailure);
+        }
         return count;
+    }
+
+    /** As {@link PacketPort#takeReports}. */
+    void takeReports(SendFailures failures) {
+        reports.take(outlet, failures);
     }
 
     /** Drops all packets. */
@@ -348,6 +388,7 @@ final class Flow {
         usedBytes = 0;
         messageCount = 0;
         sentMessages = 0;
+        triedAgain = -1;
     }
 
     /** Drops the kept packets and closes the outlet. */

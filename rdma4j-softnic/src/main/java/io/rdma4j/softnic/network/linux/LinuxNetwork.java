@@ -27,6 +27,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MTU_DISCOVER;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_ALL;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_HOPS;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_IF;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_RECVERR;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_UNICAST_HOPS;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_ADD_MEMBERSHIP;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU_DISCOVER;
@@ -34,6 +35,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_ALL;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_IF;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_TTL;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_PMTUDISC_DO;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_RECVERR;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_TTL;
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_RCVBUF;
@@ -137,8 +139,8 @@ public final class LinuxNetwork implements DatagramNetwork {
         return found;
     }
 
-    /** {@return why no socket of Linux works here, or null if they do} */
-    static @Nullable String obstacleOfSystem() {
+    /** {@return why calls of Linux are not even tried here, or null if they are} */
+    public static @Nullable String obstacleOfSystem() {
         if (!System.getProperty("os.name", "").equals("Linux")) {
             return "this is not Linux";
         }
@@ -257,7 +259,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     private static LinuxSocket newSocket(Gid local, Arena memory) throws LinuxSocket.Refused {
         LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
         try {
-            socket.set(SOL_SOCKET, SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            socket.trySet(SOL_SOCKET, SO_RCVBUF, WANTED_SOCKET_BUFFER);
             socket.requireOffload();
             if (!local.isIpv4()) {
                 socket.trySet(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
@@ -270,7 +272,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     private void setForSending(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
-        socket.set(SOL_SOCKET, SO_SNDBUF, WANTED_SOCKET_BUFFER);
+        socket.trySet(SOL_SOCKET, SO_SNDBUF, WANTED_SOCKET_BUFFER);
         int index = networkInterface.getIndex();
         if (local.isIpv4()) {
             // Without fragments Linux sends Identification 0, which the ICRC counts on.
@@ -318,6 +320,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
         try {
             setForSending(socket, local);
+            keepReports(socket, local);
             int port = bindToAny(socket, local, number);
             return new Flow(socket, port, networkInterface.getIndex(), memory);
         } catch (LinuxSocket.Refused e) {
@@ -326,6 +329,18 @@ public final class LinuxNetwork implements DatagramNetwork {
         } catch (OutOfMemoryError none) {
             socket.close();
             throw new LinuxSocket.Refused(LinuxCalls.ENOMEM, "a flow's memory");
+        }
+    }
+
+    /**
+     * Not for the socket that receives: an ICMP message, which anybody may forge, would end its waits until it is taken. Where
+     * it is refused, a peer that is not there is waited for longer.
+     */
+    private static void keepReports(LinuxSocket socket, Gid local) {
+        if (local.isIpv4()) {
+            socket.trySet(IPPROTO_IP, IP_RECVERR, 1);
+        } else {
+            socket.trySet(IPPROTO_IPV6, IPV6_RECVERR, 1);
         }
     }
 

@@ -8,6 +8,7 @@ import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PacketSealer;
 import io.rdma4j.softnic.network.PortProbe;
 import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.network.SendFailures;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -167,14 +168,26 @@ final class LinuxPort implements PacketPort {
     }
 
     @Override
-    public int takeRefused() {
-        int refused = common.takeRefused();
+    public int takeRefused(SendFailures failures) {
+        int refused = common.takeRefused(failures);
         for (Flow flow : flows) {
-            if (flow != null) {
-                refused += flow.takeRefused();
+            if (flow != null && flow != common) {
+                refused += flow.takeRefused(failures);
             }
         }
         return refused;
+    }
+
+    @Override
+    public void takeReports(SendFailures failures) {
+        if (isClosed) {
+            return;
+        }
+        for (Flow flow : flows) {
+            if (flow != null && flow != common) {
+                flow.takeReports(failures);
+            }
+        }
     }
 
     @Override

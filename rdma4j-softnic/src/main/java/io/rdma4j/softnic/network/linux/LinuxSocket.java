@@ -24,6 +24,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
  */
 final class LinuxSocket implements Outlet {
     private static final int EBADF = 9;
+    private static final int MSG_ERRQUEUE = 0x2000;
     private static final int SOCK_DGRAM = 2;
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
@@ -38,6 +39,9 @@ final class LinuxSocket implements Outlet {
             JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
     private static final MethodHandle RECVMSG = LinuxCalls.plain("recvmsg", JAVA_LONG, JAVA_INT,
             ADDRESS, JAVA_INT);
+
+    private static final MethodHandle RECVMSG_AGAIN = LinuxCalls.handle("recvmsg", JAVA_LONG,
+            JAVA_INT, ADDRESS, JAVA_INT);
 
     private final ErrorNumber error;
     private final MemorySegment value;
@@ -178,6 +182,18 @@ final class LinuxSocket implements Outlet {
         }
     }
 
+    @Override
+    public long receiveReport(MemorySegment report) {
+        if (isClosed()) {
+            return -EBADF;
+        }
+        try {
+            return (long) RECVMSG.invokeExact(descriptor, report, MSG_ERRQUEUE);
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
     /** {@return the number of bytes received, negative if there are none} */
     long receive(MemorySegment message) {
         if (isClosed()) {
@@ -185,6 +201,16 @@ final class LinuxSocket implements Outlet {
         }
         try {
             return (long) RECVMSG.invokeExact(descriptor, message, 0);
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** As {@link #receive}, with the error number. {@return the number of bytes} */
+    long receiveOrFail(MemorySegment message) {
+        try {
+            return error.outcome(
+                    (long) RECVMSG_AGAIN.invokeExact(error.state(), descriptor, message, 0));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }

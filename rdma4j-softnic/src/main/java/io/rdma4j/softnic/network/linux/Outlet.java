@@ -20,6 +20,16 @@ interface Outlet {
      */
     int send(MemorySegment messages, int count);
 
+    /**
+     * Takes a report of an earlier message off the error queue.
+     *
+     * @param report a {@code struct msghdr}
+     * @return negative if there is none
+     */
+    default long receiveReport(MemorySegment report) {
+        return -1;
+    }
+
     /** Closes it. */
     void close();
 }

@@ -16,6 +16,8 @@ final class SocketOption {
     static final int IP_TOS = 1;
     static final int IP_TTL = 2;
     static final int IP_MTU_DISCOVER = 10;
+    /** Whether a socket keeps what the system reports of its datagrams, such as ICMP messages. */
+    static final int IP_RECVERR = 11;
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_TTL = 33;
     static final int IP_ADD_MEMBERSHIP = 35;
@@ -32,6 +34,8 @@ final class SocketOption {
     static final int IPV6_MULTICAST_HOPS = 18;
     static final int IPV6_ADD_MEMBERSHIP = 20;
     static final int IPV6_MTU_DISCOVER = 23;
+    /** As {@link #IP_RECVERR}. */
+    static final int IPV6_RECVERR = 25;
     /** As {@link #IP_MULTICAST_ALL}, since Linux 4.20. */
     static final int IPV6_MULTICAST_ALL = 29;
     static final int IPV6_HOPLIMIT = 52;
@@ -76,6 +80,7 @@ final class SocketOption {
             case IP_TOS -> "IP_TOS";
             case IP_TTL -> "IP_TTL";
             case IP_MTU_DISCOVER -> "IP_MTU_DISCOVER";
+            case IP_RECVERR -> "IP_RECVERR";
             case IP_MULTICAST_IF -> "IP_MULTICAST_IF";
             case IP_MULTICAST_TTL -> "IP_MULTICAST_TTL";
             case IP_ADD_MEMBERSHIP -> "IP_ADD_MEMBERSHIP";
@@ -91,6 +96,7 @@ final class SocketOption {
             case IPV6_MULTICAST_HOPS -> "IPV6_MULTICAST_HOPS";
             case IPV6_ADD_MEMBERSHIP -> "IPV6_ADD_MEMBERSHIP";
             case IPV6_MTU_DISCOVER -> "IPV6_MTU_DISCOVER";
+            case IPV6_RECVERR -> "IPV6_RECVERR";
             case IPV6_MULTICAST_ALL -> "IPV6_MULTICAST_ALL";
             case IPV6_HOPLIMIT -> "IPV6_HOPLIMIT";
             case IPV6_TCLASS -> "IPV6_TCLASS";

@@ -5,6 +5,8 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketSealer;
+import io.rdma4j.softnic.network.SendFailures;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -52,11 +55,21 @@ class FlowTest {
     private record Taken(Gid destination, int segmentLength, int typeOfService,
             List<Integer> psns, List<Integer> identifications) {}
 
+    private static final int BY_THIS_CALL = 1;
+    private static final int BY_ICMP = 2;
+
+    private final List<String> failures = new ArrayList<>();
+    private final SendFailures told = (destination, why) -> failures.add(destination + " " + why);
+
+    private record Report(Gid destination, int errno, int origin) {}
+
     /** Takes messages and returns as instructed: how many it takes, or an error; without an instruction all. */
     private static final class Network implements Outlet {
         final List<Taken> taken = new ArrayList<>();
         final Deque<Integer> answers = new ArrayDeque<>();
         int calls;
+        /** What the system reports of earlier messages: destinations, and who has reported it. */
+        final Deque<Report> reports = new ArrayDeque<>();
         private final Icrc icrc = new Icrc();
 
         @Override
@@ -79,6 +92,22 @@ class FlowTest {
                 take(messages.asSlice(i * 64L));
             }
             return answer;
+        }
+
+        @Override
+        public long receiveReport(MemorySegment report) {
+            Report next = reports.poll();
+            if (next == null) {
+                return -LinuxCalls.EAGAIN;
+            }
+            SocketAddress.write(report.get(ADDRESS, 0).reinterpret(28), next.destination, 4791, 0);
+            // struct cmsghdr and sock_extended_err: number, origin.
+            MemorySegment control = report.get(ADDRESS, 32).reinterpret(64);
+            ControlMessage.write(control, 0, SocketOption.IPPROTO_IP, SocketOption.IP_RECVERR,
+                    next.errno);
+            control.set(ValueLayout.JAVA_BYTE, 20, (byte) next.origin);
+            report.set(ValueLayout.JAVA_LONG, 40, 32);
+            return 0;
         }
 
         private long take(MemorySegment message) {
@@ -316,7 +345,7 @@ class FlowTest {
         assertThat(flow.flush()).isFalse();
         assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2), List.of(3));
-        assertThat(flow.takeRefused()).isZero();
+        assertThat(flow.takeRefused(told)).isZero();
         add(64);
         assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).endsWith(List.of(4));
@@ -352,7 +381,7 @@ class FlowTest {
         add(Path.between(HERE, ELSEWHERE), 64);
         assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(3), List.of(4), List.of(5, 6));
-        assertThat(flow.takeRefused()).isZero();
+        assertThat(flow.takeRefused(told)).isZero();
     }
 
     /** The interface's MTU may be raised again. */
@@ -375,7 +404,7 @@ class FlowTest {
         network.answers.addAll(List.of(-1, 1));
         assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(2));
-        assertThat(flow.takeRefused()).isEqualTo(1);
+        assertThat(flow.takeRefused(told)).isEqualTo(1);
     }
 
     @Test
@@ -387,7 +416,61 @@ class FlowTest {
         network.answers.add(-1);
         assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(2));
-        assertThat(flow.takeRefused()).isEqualTo(2);
-        assertThat(flow.takeRefused()).isZero();
+        assertThat(flow.takeRefused(told)).isEqualTo(2);
+        assertThat(flow.takeRefused(told)).isZero();
+    }
+
+    @Test
+    void whyPacketsAreRefusedIsTold() {
+        add(PATH, 64);
+        add(Path.between(HERE, ELSEWHERE), 64);
+        network.answers.add(-Errno.EPERM.number());
+        assertThat(flow.flush()).isTrue();
+        flow.takeRefused(told);
+        assertThat(failures).containsExactly(PATH.destination() + " EPERM");
+        flow.takeRefused(told);
+        assertThat(failures).hasSize(1);
+    }
+
+    @Test
+    void reportOfAnEarlierMessageCostsNoPacket() {
+        network.reports.add(new Report(ELSEWHERE, Errno.ECONNREFUSED.number(), BY_ICMP));
+        network.reports.add(new Report(ELSEWHERE, Errno.EHOSTUNREACH.number(), BY_ICMP));
+        network.answers.add(-Errno.ECONNREFUSED.number());
+        add(64, 64);
+        assertThat(flow.flush()).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1));
+        assertThat(flow.takeRefused(told)).isZero();
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void errorOfTheMessageItselfIsNotTakenForAReport() {
+        network.reports.add(new Report(PATH.destination(), LinuxCalls.EMSGSIZE, BY_THIS_CALL));
+        network.answers.add(-Errno.ENETUNREACH.number());
+        add(PATH, 64);
+        assertThat(flow.flush()).isTrue();
+        assertThat(network.calls).isOne();
+        assertThat(flow.takeRefused(told)).isOne();
+        assertThat(failures).containsExactly(PATH.destination() + " ENETUNREACH");
+    }
+
+    @Test
+    void messageIsTriedOnceMoreAndNoMore() {
+        network.reports.add(new Report(ELSEWHERE, Errno.ECONNREFUSED.number(), BY_ICMP));
+        network.answers.addAll(
+                List.of(-Errno.ECONNREFUSED.number(), -Errno.ENETUNREACH.number()));
+        add(PATH, 64);
+        assertThat(flow.flush()).isTrue();
+        assertThat(network.calls).isEqualTo(2);
+        flow.takeRefused(told);
+        assertThat(failures).containsExactly(PATH.destination() + " ENETUNREACH");
+    }
+
+    @Test
+    void reportsAreToldWhenTheyAreLookedFor() {
+        network.reports.add(new Report(ELSEWHERE, Errno.EHOSTUNREACH.number(), BY_ICMP));
+        flow.takeReports(told);
+        assertThat(failures).containsExactly(ELSEWHERE + " EHOSTUNREACH");
     }
 }

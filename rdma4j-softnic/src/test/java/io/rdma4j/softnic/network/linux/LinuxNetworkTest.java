@@ -103,12 +103,17 @@ class LinuxNetworkTest extends NetworkContract {
                         flow.add(packet.rewind(), Path.between(port.local(), port.local()));
                         assertThat(flow.flush()).isTrue();
                     });
-            assertThat(flow.takeRefused()).isZero();
+            assertThat(flow.takeRefused((destination, why) -> {})).isZero();
             assertThat(damaged).hasSizeLessThanOrEqualTo(rounds);
         } finally {
             sender.close();
         }
         assertThat(damaged).containsOnly(Gid.of(address));
+    }
+
+    @Override
+    protected boolean hasReports() {
+        return true;
     }
 
     /** Or a card that puts packets of one flow together could hand a process those of another. */
