@@ -19,7 +19,7 @@ import java.io.Serial;
  *
  * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
  * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#EIO}, and the message has its
- * number.
+ * name.
  */
 public class RdmaException extends IOException {
     @Serial
@@ -72,8 +72,16 @@ public class RdmaException extends IOException {
 
     /** {@return an exception with ENOMEM, for an operation that needs more memory than the process can have} */
     public static RdmaException outOfMemory(String operation, OutOfMemoryError cause) {
+        String words = String.valueOf(cause.getMessage());
         return new RdmaException(Errno.ENOMEM, operation,
-                "the process has not so much memory: " + cause.getMessage(), cause);
+                "the process has not so much memory: " + words + remedy(words), cause);
+    }
+
+    /** {@return what raises the limit; native segments of the JDK count against that of direct buffers} */
+    private static String remedy(String words) {
+        return words.contains("direct buffer memory")
+                ? "; raise the limit by -XX:MaxDirectMemorySize"
+                : "";
     }
 
     /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */

@@ -73,7 +73,8 @@ class ArchitectureTest {
             + "|Gathering|Farewell|Meeting|Keeper|Nowhere|Fates|Talk|News)(?![a-z]).*";
     /** What belongs to the whole process: each makes tests depend on each other, so no further one may come. */
     private static final Set<String> FIELDS_OF_THE_PROCESS = Set.of("RdmaDevices.found",
-            "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "RegisteredBean.isStarted");
+            "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "LinuxStreams.hasWorked",
+            "RegisteredBean.isStarted");
     /** The classes with a final static field whose contents change, for the same reason. */
     private static final Set<String> CONTAINERS_OF_THE_PROCESS = Set.of("SharedDevice",
             "PortTable", "PcapWriter", "InterruptStatus");

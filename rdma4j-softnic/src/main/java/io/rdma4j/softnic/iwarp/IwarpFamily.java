@@ -3,6 +3,7 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.network.linux.LinuxStreams;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
@@ -21,13 +22,17 @@ import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** iWARP devices, named {@code iwarp_} and the network interface's name. */
 public final class IwarpFamily implements DeviceFamily {
     /** The only instance. */
     public static final DeviceFamily IWARP = new IwarpFamily(IwarpPatience.USUAL);
 
+    private static final System.Logger LOG = System.getLogger(IwarpFamily.class.getName());
+
     private final IwarpPatience patience;
+    private final AtomicBoolean hasToldFallBack = new AtomicBoolean();
 
     /** @param patience of its devices */
     IwarpFamily(IwarpPatience patience) {
@@ -65,6 +70,7 @@ public final class IwarpFamily implements DeviceFamily {
         }
         IwarpSettings settings = IwarpSettings.ofSystem(patience);
         BackendChoice choice = choice(wanted.backend());
+        tellFallBack(wanted.backend(), choice);
         StreamNetwork network = newNetwork(choice, wanted);
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", choice.toString()),
@@ -78,6 +84,17 @@ public final class IwarpFamily implements DeviceFamily {
         } catch (OutOfMemoryError none) {
             network.close();
             throw none;
+        }
+    }
+
+    /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
+    private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
+        if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
+                && LinuxNetwork.obstacleOfSystem() == null
+                && hasToldFallBack.compareAndSet(false, true)) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "iWARP devices use the network portable, whose calls cost more: {0}",
+                    choice.reason());
         }
     }
 

@@ -14,6 +14,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
@@ -23,6 +24,7 @@ import java.util.List;
 
 /** The portable network: a {@link DatagramChannel} for each address, a {@link Selector} to wait. */
 public final class PortableNetwork implements DatagramNetwork {
+    private static final System.Logger LOG = System.getLogger(PortableNetwork.class.getName());
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
     private final NetworkInterface networkInterface;
@@ -61,8 +63,8 @@ public final class PortableNetwork implements DatagramNetwork {
                     ? StandardProtocolFamily.INET
                     : StandardProtocolFamily.INET6);
             channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
-            channel.setOption(StandardSocketOptions.SO_SNDBUF, WANTED_SOCKET_BUFFER);
+            enlarge(channel, StandardSocketOptions.SO_RCVBUF);
+            enlarge(channel, StandardSocketOptions.SO_SNDBUF);
             if (channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
                 // Without fragments Linux sends Identification 0, which the ICRC counts on.
                 channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
@@ -79,6 +81,15 @@ public final class PortableNetwork implements DatagramNetwork {
         } catch (RuntimeException closing) {
             close(channel);
             throw closing;
+        }
+    }
+
+    /** With the system's own size it works as well. */
+    private static void enlarge(DatagramChannel channel, SocketOption<Integer> buffer) {
+        try {
+            channel.setOption(buffer, WANTED_SOCKET_BUFFER);
+        } catch (IOException refused) {
+            LOG.log(System.Logger.Level.DEBUG, "a socket keeps the size of its buffer", refused);
         }
     }
 
@@ -103,7 +114,7 @@ public final class PortableNetwork implements DatagramNetwork {
                     ? StandardProtocolFamily.INET
                     : StandardProtocolFamily.INET6);
             channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            enlarge(channel, StandardSocketOptions.SO_RCVBUF);
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             // Bound to the group itself: otherwise it would receive the packets of every group that
             // any program has joined.

@@ -26,17 +26,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** RoCE devices, named {@code roce_} and the network interface's name. */
 public final class RoceFamily implements DeviceFamily {
     /** The only instance. */
     public static final DeviceFamily ROCE = new RoceFamily();
 
+    private static final System.Logger LOG = System.getLogger(RoceFamily.class.getName());
     private static final int MAX_TIMEOUT = 31;
     private static final int MAX_RETRIES = 15;
 
     /** By the prefix of the process; a back-end without prefixes has its own. */
     private final Map<Integer, ProcessNumbers> numbers = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean hasToldFallBack = new AtomicBoolean();
 
     private RoceFamily() {}
 
@@ -72,6 +76,7 @@ public final class RoceFamily implements DeviceFamily {
         }
         CmSettings settings = patience(CmSettings.defaults(nodeGuid));
         BackendChoice choice = choice(wanted.backend());
+        tellFallBack(wanted.backend(), choice);
         DatagramNetwork network = newNetwork(on, choice, options);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
@@ -95,6 +100,18 @@ public final class RoceFamily implements DeviceFamily {
         } catch (OutOfMemoryError none) {
             network.close();
             throw none;
+        }
+    }
+
+    /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
+    private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
+        if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
+                && LinuxNetwork.obstacleOfSystem() == null
+                && hasToldFallBack.compareAndSet(false, true)) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "RoCE devices use the network portable, whose packets each cost a system call:"
+                            + " {0}",
+                    choice.reason());
         }
     }
 

@@ -75,10 +75,14 @@ final class LinuxCalls {
             JAVA_INT);
     private static final MethodHandle PPOLL = plain("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
             ADDRESS, ADDRESS);
+    private static final MethodHandle PPOLL_AGAIN = handle("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
+            ADDRESS, ADDRESS);
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
     private static final MethodHandle EPOLL_CTL = handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT,
             JAVA_INT, ADDRESS);
     private static final MethodHandle EPOLL_WAIT = plain("epoll_wait", JAVA_INT, JAVA_INT,
+            JAVA_LONG, JAVA_INT, JAVA_INT);
+    private static final MethodHandle EPOLL_WAIT_AGAIN = handle("epoll_wait", JAVA_INT, JAVA_INT,
             JAVA_LONG, JAVA_INT, JAVA_INT);
     private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
     private static final MethodHandle READ = plain("read", JAVA_LONG, JAVA_INT, ADDRESS,
@@ -140,6 +144,26 @@ final class LinuxCalls {
     int ppoll(MemorySegment descriptors, long count, MemorySegment timeout) {
         try {
             return (int) PPOLL.invokeExact(descriptors, count, timeout, MemorySegment.NULL);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** As {@link #ppoll}. {@return how many, or why it fails} */
+    int ppollOrFail(MemorySegment descriptors, long count, MemorySegment timeout) {
+        try {
+            return error.outcome((int) PPOLL_AGAIN.invokeExact(error.state(), descriptors, count,
+                    timeout, MemorySegment.NULL));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** epoll_wait(2) for at most one event. {@return how many, or why it fails} */
+    int epollWaitOrFail(int epoll, long event) {
+        try {
+            return error.outcome(
+                    (int) EPOLL_WAIT_AGAIN.invokeExact(error.state(), epoll, event, 1, 0));
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -160,16 +160,9 @@ public final class LinuxNetwork implements DatagramNetwork {
         if (ofSystem != null) {
             return ofSystem;
         }
-        try (Arena arena = Arena.ofConfined()) {
-            LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
-            try {
-                socket.requireOffload();
-            } finally {
-                socket.close();
-            }
-            return null;
-        } catch (LinuxSocket.Refused e) {
-            return "the kernel has no UDP segmentation and receive offload: " + e.getMessage();
+        try {
+            String refused = Sandbox.refusalOfDatagrams();
+            return refused == null ? null : "a system call is refused: " + refused;
         } catch (LinkageError e) {
             return "the C library lacks what is needed: " + e.getMessage();
         }

@@ -31,6 +31,8 @@ public final class LinuxStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
     private static final int BETWEEN_BYTES = 64 << 10;
 
+    private static volatile boolean hasWorked;
+
     private final Arena arena;
     private final SocketPoller poller;
     private final TcpCalls calls;
@@ -81,9 +83,27 @@ public final class LinuxStreams implements StreamNetwork {
         }
     }
 
-    /** {@return why this network does not work here, or null if it does} */
+    /** {@return why this network does not work here, or null if it does} A success is remembered. */
     public static @Nullable String obstacle() {
-        return LinuxNetwork.obstacleOfSystem();
+        if (hasWorked) {
+            return null;
+        }
+        String found = findObstacle();
+        hasWorked = found == null;
+        return found;
+    }
+
+    private static @Nullable String findObstacle() {
+        String ofSystem = LinuxNetwork.obstacleOfSystem();
+        if (ofSystem != null) {
+            return ofSystem;
+        }
+        try {
+            String refused = Sandbox.refusalOfStreams();
+            return refused == null ? null : "a system call is refused: " + refused;
+        } catch (LinkageError e) {
+            return "the C library lacks what is needed: " + e.getMessage();
+        }
     }
 
     private static int family(InetSocketAddress address) {

@@ -61,7 +61,7 @@ final class SocketPoller {
         // poll(2) ignores negative descriptors.
         entry(PIPE_ENTRY, pipe == null ? -1 : pipe.readable());
         timeout = arena.allocate(16, 8);
-        taken = arena.allocate(8, 8);
+        taken = arena.allocate(16, 8);
         one = arena.allocate(8, 8);
         one.set(JAVA_LONG, 0, 1);
     }
@@ -123,6 +123,18 @@ final class SocketPoller {
         if (ready > 0 && pipe != null && polled.get(JAVA_SHORT, PIPE_ENTRY + REVENTS) != 0) {
             pipe.drain();
         }
+    }
+
+    /** {@return the call for waiting that the system refuses, with its error; null if none} */
+    @Nullable
+    String refusal() {
+        timeout.set(JAVA_LONG, 0, 0);
+        timeout.set(JAVA_LONG, 8, 0);
+        String polling = Sandbox.refusal("ppoll", waiterCalls.ppollOrFail(polled, 3, timeout));
+        return polling != null
+                ? polling
+                : Sandbox.refusal("epoll_wait",
+                        waiterCalls.epollWaitOrFail(epoll, taken.address()));
     }
 
     /** Ends a wait under way, or the next one. */

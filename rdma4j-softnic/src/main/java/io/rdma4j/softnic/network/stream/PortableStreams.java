@@ -31,6 +31,7 @@ import java.util.function.Consumer;
  * sleep in the other. A channel is really closed only when both selectors have selected once more.
  */
 public final class PortableStreams implements StreamNetwork {
+    private static final System.Logger LOG = System.getLogger(PortableStreams.class.getName());
     private static final long REST_NS = 100_000_000;
 
     private final Selector ready;
@@ -90,6 +91,7 @@ public final class PortableStreams implements StreamNetwork {
         private final ServerSocketChannel channel;
         private final InetSocketAddress local;
         private final Handler handler;
+        private boolean hasWarned;
 
         Listener(ServerSocketChannel channel, Handler handler) throws IOException {
             this.channel = channel;
@@ -107,6 +109,19 @@ public final class PortableStreams implements StreamNetwork {
                 // A client that waits for this connection continues to wait, or learns that no program listens any
                 // more.
                 rest(this);
+                warnOf(outOfDescriptorsOrClosed);
+            }
+        }
+
+        private void warnOf(IOException e) {
+            String words = String.valueOf(e.getMessage());
+            if (channel.isOpen() && !hasWarned && !words.contains("Too many open files")) {
+                // It may be for good: a security module, a filter of system calls.
+                hasWarned = true;
+                LOG.log(System.Logger.Level.WARNING,
+                        "no connection can be accepted at {0}: accept: {1}; it is tried again every"
+                                + " {2} ms",
+                        StreamRefusal.text(local), words, REST_NS / 1_000_000);
             }
         }
 

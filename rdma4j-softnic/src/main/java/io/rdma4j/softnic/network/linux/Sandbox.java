@@ -1,0 +1,102 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.SystemErrors;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU_DISCOVER;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_PMTUDISC_DO;
+
+/**
+ * Finds out which of the system calls that are needed are refused, by a sandbox or a kernel that lacks them. Each is made once
+ * in a way in which it has no effect: where it is let through, it fails for another reason. A call that a device finds refused
+ * only in use would leave it silent.
+ */
+final class Sandbox {
+    private Sandbox() {}
+
+    /** {@return the first call that is refused of those for datagrams, with the system's error; null if none is} */
+    static @Nullable String refusalOfDatagrams() {
+        try (Arena arena = Arena.ofConfined()) {
+            String waiting = refusalOfWaiting(arena);
+            if (waiting != null) {
+                return waiting;
+            }
+            LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
+            try {
+                socket.set(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+                socket.requireOffload();
+                return refusalOfMessages(socket, arena);
+            } finally {
+                socket.close();
+            }
+        } catch (LinuxSocket.Refused e) {
+            return e.getMessage();
+        }
+    }
+
+    /** {@return the first call that is refused of those for streams, with the system's error; null if none is} */
+    static @Nullable String refusalOfStreams() {
+        try (Arena arena = Arena.ofConfined()) {
+            String waiting = refusalOfWaiting(arena);
+            if (waiting != null) {
+                return waiting;
+            }
+            TcpCalls calls = new TcpCalls(arena);
+            int socket = LinuxSocket.Refused.unlessDone(calls.socket(SocketAddress.AF_INET),
+                    "socket");
+            try {
+                return refusalOfConnections(calls, socket, arena);
+            } finally {
+                LinuxCalls.close(socket);
+            }
+        } catch (LinuxSocket.Refused e) {
+            return e.getMessage();
+        }
+    }
+
+    private static @Nullable String refusalOfWaiting(Arena arena) throws LinuxSocket.Refused {
+        SocketPoller poller = new SocketPoller(arena, null);
+        try {
+            LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
+            try {
+                poller.watch(socket.descriptor());
+            } finally {
+                socket.close();
+            }
+            return poller.refusal();
+        } finally {
+            poller.close();
+        }
+    }
+
+    /** A message without a destination is not sent, and nothing has arrived at a socket that is not bound. */
+    private static @Nullable String refusalOfMessages(LinuxSocket socket, Arena arena) {
+        MemorySegment header = arena.allocate(MessageHeader.LENGTH, 8);
+        MessageHeader.iovecs(header, MemorySegment.NULL, 0);
+        String sending = refusal("sendmsg", socket.send(header));
+        return sending != null ? sending : refusal("recvmsg", socket.receiveOrFail(header));
+    }
+
+    /** The socket does not listen and is not connected. */
+    private static @Nullable String refusalOfConnections(TcpCalls calls, int socket, Arena arena) {
+        long address = arena.allocate(8, 8).address();
+        String accepting = refusal("accept4", calls.accept(socket));
+        if (accepting != null) {
+            return accepting;
+        }
+        String receiving = refusal("recvfrom", calls.receiveOrFail(socket, address, 0));
+        return receiving != null ? receiving : refusal("sendto", calls.send(socket, address, 0));
+    }
+
+    /** {@return a call and its error, null unless it was refused whatever it was about} */
+    static @Nullable String refusal(String call, long result) {
+        int error = (int) -result;
+        return error == Errno.EPERM.number() || error == Errno.EACCES.number()
+                || error == Errno.ENOSYS.number() ? call + ": " + SystemErrors.text(error) : null;
+    }
+}
