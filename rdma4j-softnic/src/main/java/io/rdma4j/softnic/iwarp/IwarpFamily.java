@@ -3,7 +3,6 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.network.linux.LinuxStreams;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
@@ -70,8 +69,8 @@ public final class IwarpFamily implements DeviceFamily {
         }
         IwarpSettings settings = IwarpSettings.ofSystem(patience);
         BackendChoice choice = choice(wanted.backend());
-        tellFallBack(wanted.backend(), choice);
         StreamNetwork network = newNetwork(choice, wanted);
+        tellFallBack(wanted.backend(), choice);
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", choice.toString()),
                 host -> newTransport(network, settings, host));
@@ -90,7 +89,7 @@ public final class IwarpFamily implements DeviceFamily {
     /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
     private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
         if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
-                && LinuxNetwork.obstacleOfSystem() == null
+                && LinuxStreams.isTried()
                 && hasToldFallBack.compareAndSet(false, true)) {
             LOG.log(System.Logger.Level.WARNING,
                     "iWARP devices use the network portable, whose calls cost more: {0}",

@@ -33,12 +33,14 @@ public final class PortableNetwork implements DatagramNetwork {
 
     /**
      * @param networkInterface the interface that the device is on
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if selectors do not work here
      */
     public PortableNetwork(NetworkInterface networkInterface) throws RdmaException {
         this.networkInterface = networkInterface;
         try {
-            selector = Selector.open();
+            selector = Selectors.open();
+        } catch (RdmaException e) {
+            throw e;
         } catch (IOException e) {
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives no selector: " + e.getMessage(), e);

@@ -76,8 +76,8 @@ public final class RoceFamily implements DeviceFamily {
         }
         CmSettings settings = patience(CmSettings.defaults(nodeGuid));
         BackendChoice choice = choice(wanted.backend());
-        tellFallBack(wanted.backend(), choice);
         DatagramNetwork network = newNetwork(on, choice, options);
+        tellFallBack(wanted.backend(), choice);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
                 : options.loopback();
@@ -106,7 +106,7 @@ public final class RoceFamily implements DeviceFamily {
     /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
     private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
         if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
-                && LinuxNetwork.obstacleOfSystem() == null
+                && LinuxNetwork.isTried()
                 && hasToldFallBack.compareAndSet(false, true)) {
             LOG.log(System.Logger.Level.WARNING,
                     "RoCE devices use the network portable, whose packets each cost a system call:"

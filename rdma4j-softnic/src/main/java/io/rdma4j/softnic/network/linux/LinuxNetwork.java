@@ -139,8 +139,13 @@ public final class LinuxNetwork implements DatagramNetwork {
         return found;
     }
 
+    /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
+    public static boolean isTried() {
+        return obstacleOfSystem() == null;
+    }
+
     /** {@return why calls of Linux are not even tried here, or null if they are} */
-    public static @Nullable String obstacleOfSystem() {
+    static @Nullable String obstacleOfSystem() {
         if (!System.getProperty("os.name", "").equals("Linux")) {
             return "this is not Linux";
         }

@@ -93,6 +93,11 @@ public final class LinuxStreams implements StreamNetwork {
         return found;
     }
 
+    /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
+    public static boolean isTried() {
+        return LinuxNetwork.isTried();
+    }
+
     private static @Nullable String findObstacle() {
         String ofSystem = LinuxNetwork.obstacleOfSystem();
         if (ofSystem != null) {

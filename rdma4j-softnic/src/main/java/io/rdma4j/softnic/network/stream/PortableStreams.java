@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.AddressRefusal;
+import io.rdma4j.softnic.network.Selectors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -52,13 +53,18 @@ public final class PortableStreams implements StreamNetwork {
     private volatile boolean hasClosed;
     private volatile boolean isClosed;
 
-    /** @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory */
+    /**
+     * @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory, EOPNOTSUPP if selectors do not
+     *         work here
+     */
     public PortableStreams() throws RdmaException {
         Selector first = null;
         try {
-            first = Selector.open();
+            first = Selectors.open();
             ready = first;
             sleeper = Selector.open();
+        } catch (RdmaException e) {
+            throw e;
         } catch (IOException e) {
             closeQuietly(first);
             throw new RdmaException(Errno.ENOMEM, "open device",
