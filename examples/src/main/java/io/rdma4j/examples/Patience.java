@@ -49,7 +49,8 @@ record Patience(Duration limit) {
         }
         if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             throw new RdmaException(Errno.ECONNRESET, "await peer",
-                    "the peer disconnected too early");
+                    "the connection has ended too early: the peer disconnected, or the network"
+                            + " interface of this side has gone");
         }
         if (!completion.isSuccess()) {
             throw new RdmaException(Errno.EIO, "await peer",

@@ -7,6 +7,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -219,6 +220,9 @@ final class Connections implements AutoCloseable {
             boolean hadEnded = connection.hasEnded();
             int count = queue.poll(batch);
             for (int i = 0; i < count; i++) {
+                if (batch[i].status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                    findCause(connection, ofSends);
+                }
                 connection.check(batch[i], ofSends);
             }
             done += count;
@@ -238,6 +242,25 @@ final class Connections implements AutoCloseable {
             CmEvent event = channel.pollEvent(PAUSE);
             if (event != null) {
                 dispatch(event);
+            }
+        }
+    }
+
+    /**
+     * Work was flushed, which has a cause: the device has gone, or work of the other queue has failed, such as sends that the
+     * peer does not acknowledge. Only otherwise it is the peer's.
+     */
+    private void findCause(Connection connection, boolean ofSends) throws IOException {
+        for (CmEvent event = channel.pollEvent(PAUSE); event != null; event = channel
+                .pollEvent(PAUSE)) {
+            dispatch(event);
+        }
+        WorkCompletion[] others = WorkCompletion.array(1);
+        CompletionQueue queue = connection.completions(!ofSends);
+        while (queue.poll(others) > 0) {
+            if (!others[0].isSuccess()
+                    && others[0].status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                connection.check(others[0], !ofSends);
             }
         }
     }

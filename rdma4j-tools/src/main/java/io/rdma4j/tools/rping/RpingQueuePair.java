@@ -111,6 +111,22 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
         id.accept(parameters);
     }
 
+    /**
+     * The connection has ended: finds out whether that was because of this side.
+     *
+     * @throws RdmaException ENODEV if the device has gone, for example because its interface was deleted
+     */
+    void requireDevice() throws RdmaException {
+        try {
+            id.disconnect();
+        } catch (RdmaException e) {
+            if (e.errno() == Errno.ENODEV) {
+                throw e;
+            }
+            // It has ended already.
+        }
+    }
+
     private void makeReady() throws RdmaException {
         // INIT once more: what the peer may do is known by now.
         queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));

@@ -202,8 +202,9 @@ final class RpingSession implements AutoCloseable {
         return length;
     }
 
-    private static void expectSuccess(WorkCompletion completion) throws RdmaException {
+    private void expectSuccess(WorkCompletion completion) throws RdmaException {
         if (!isDelivered(completion)) {
+            own.requireDevice();
             throw new RdmaException(Errno.EIO, "exchange data", "the peer disconnected too early");
         }
     }
