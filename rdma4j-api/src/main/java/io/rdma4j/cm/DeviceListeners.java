@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
@@ -212,7 +213,8 @@ final class DeviceListeners implements DeviceLease.Listener {
         for (DeviceLease lease : leases) {
             for (InetAddress address : lease.context().addresses()) {
                 boolean isOfFamily = !isFamilyOnly || address.getClass() == wanted.getClass();
-                if (isOfFamily && (wanted.isAnyLocalAddress() || wanted.equals(address))) {
+                if (isOfFamily
+                        && (wanted.isAnyLocalAddress() || AddressScope.isSame(wanted, address))) {
                     reached.add(new InetSocketAddress(address, bound.getPort()));
                 }
             }

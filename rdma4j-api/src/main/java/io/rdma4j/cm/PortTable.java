@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
@@ -100,7 +101,8 @@ final class PortTable {
             if (isFamilyOnly && other.isFamilyOnly && own.getClass() != others.getClass()) {
                 return false;
             }
-            return own.isAnyLocalAddress() || others.isAnyLocalAddress() || own.equals(others);
+            return own.isAnyLocalAddress() || others.isAnyLocalAddress()
+                    || AddressScope.isSame(own, others);
         }
     }
 

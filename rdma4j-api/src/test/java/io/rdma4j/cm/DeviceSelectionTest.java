@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.PortAuthority;
@@ -135,6 +136,27 @@ class DeviceSelectionTest {
         nativeDevice.hosted = List.of(FakeDevice.SECOND);
         FakeProvider.offer(softRoce, nativeDevice);
         assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+    }
+
+    /** Two interfaces with one MAC address have the same link-local address. */
+    @Test
+    void linkLocalAddressOfTwoDevicesIsThatOfTheInterfaceThatItNames() throws Exception {
+        InetAddress both = InetAddress.ofLiteral("fe80::1");
+        softRoce.hosted = List.of(AddressScope.on(both, 7));
+        FakeDevice other = new FakeDevice("roce1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+        other.hosted = List.of(AddressScope.on(both, 8));
+        FakeProvider.offer(softRoce, other);
+        for (int port : new int[]{0, 7471}) {
+            CmId first = bound(new InetSocketAddress(AddressScope.on(both, 7), port));
+            CmId second = bound(new InetSocketAddress(AddressScope.on(both, 8), port));
+            assertThat(deviceOf(first)).isEqualTo("roce0");
+            assertThat(deviceOf(second)).isEqualTo("roce1");
+            CmId third = id();
+            assertRefused(() -> third.bindAddress(second.localAddress()), Errno.EADDRINUSE,
+                    "another id");
+        }
+        assertRefused(() -> bound(new InetSocketAddress(AddressScope.on(both, 9), 0)),
+                Errno.EADDRNOTAVAIL, "fe80:0:0:0:0:0:0:1%9");
     }
 
     // ---------------------------------------------------------------- by name

@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceContext;
@@ -55,7 +56,7 @@ final class FakeDevice implements CmDevice {
 
     @Override
     public boolean hosts(InetAddress address) {
-        return hosted.contains(address);
+        return hosted.stream().anyMatch(own -> AddressScope.isSame(own, address));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.provider;
 
 import io.rdma4j.ibverbs.verbs.NativeContext;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
@@ -34,7 +35,7 @@ record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress
 
     @Override
     public boolean hosts(InetAddress address) {
-        return hostedAddresses.contains(address);
+        return hostedAddresses.stream().anyMatch(own -> AddressScope.isSame(own, address));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -39,15 +40,20 @@ public final class NicAddresses {
         return gids;
     }
 
-    /** {@return the addresses in the table} */
+    /** {@return the addresses in the table, link-local ones with their interface} */
     public List<InetAddress> all() {
         List<InetAddress> addresses = new ArrayList<>();
         for (Gid gid : gids) {
             if (!gid.isZero()) {
-                addresses.add(gid.address());
+                addresses.add(addressOf(gid));
             }
         }
         return addresses;
+    }
+
+    /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
+    InetAddress addressOf(Gid gid) {
+        return AddressScope.on(gid.address(), device.networkInterface());
     }
 
     // ---------------------------------------------------------------- opening
@@ -271,7 +277,7 @@ public final class NicAddresses {
                 gids.set(i, Gid.ZERO);
                 wanting.removeIf(address -> Gid.of(address).equals(gid));
                 driver.run(nowNs -> transport.release(gid));
-                lost.add(gid.address());
+                lost.add(addressOf(gid));
             }
         }
         for (InetAddress address : now) {

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.SoftwareDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceKind;
@@ -17,7 +18,6 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -25,6 +25,8 @@ import java.util.function.Supplier;
 public final class SoftDevice implements CmDevice, SoftwareDevice {
     /** The longest headers around payload, as Linux counts them. */
     private static final int HEADERS = 80;
+    /** The only one of the network that is no address of this machine. */
+    private static final InetAddress LOOPBACK_BROADCAST = InetAddress.ofLiteral("127.255.255.255");
     private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
 
     private final DeviceFamily family;
@@ -124,15 +126,10 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     private boolean hosts(InetAddress address, List<InetAddress> own) {
         if (isLoopback() && address.isLoopbackAddress() && !(address instanceof Inet6Address)) {
-            return true;
+            return !address.equals(LOOPBACK_BROADCAST);
         }
-        return own.stream().anyMatch(each -> isSame(each, address));
-    }
-
-    /** An address of the link is the same with and without its scope. */
-    private static boolean isSame(InetAddress own, InetAddress other) {
-        return own.equals(other) || (own.isLinkLocalAddress()
-                && Arrays.equals(own.getAddress(), other.getAddress()));
+        return AddressScope.isCompatible(interfaceIndex(), AddressScope.of(address))
+                && own.stream().anyMatch(each -> AddressScope.isSame(each, address));
     }
 
     @Override

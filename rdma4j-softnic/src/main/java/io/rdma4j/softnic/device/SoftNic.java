@@ -229,6 +229,11 @@ public final class SoftNic
         return addresses.gids();
     }
 
+    @Override
+    public InetAddress addressOf(Gid gid) {
+        return addresses.addressOf(gid);
+    }
+
     // ---------------------------------------------------------------- what objects need
 
     @Override

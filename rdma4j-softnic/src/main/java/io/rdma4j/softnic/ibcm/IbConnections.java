@@ -73,9 +73,9 @@ public final class IbConnections implements ConnectionServices {
                         (ibConnection, sourcePort, parameters) -> {
                             CmPeer peer = ibConnection.peer();
                             InetSocketAddress local = new InetSocketAddress(
-                                    peer.local().address(), call.port());
+                                    nic.addressOf(peer.local()), call.port());
                             InetSocketAddress remote = new InetSocketAddress(
-                                    peer.remote().address(), sourcePort);
+                                    nic.addressOf(peer.remote()), sourcePort);
                             IbConnection connection = IbConnection.requested(nic,
                                     ibConnection, local, remote);
                             return connection.eventsFor(

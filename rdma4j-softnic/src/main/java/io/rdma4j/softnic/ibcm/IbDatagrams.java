@@ -85,9 +85,9 @@ public final class IbDatagrams implements CmDatagrams {
                         (request, sourcePort, privateData) -> {
                             CmPeer peer = request.peer();
                             InetSocketAddress local = new InetSocketAddress(
-                                    peer.local().address(), offer.port());
+                                    nic.addressOf(peer.local()), offer.port());
                             InetSocketAddress remote = new InetSocketAddress(
-                                    peer.remote().address(), sourcePort);
+                                    nic.addressOf(peer.remote()), sourcePort);
                             handler.onRequest(context, new Asked(nic, request, local, remote),
                                     local, remote, privateData);
                         }));

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 
+import java.net.InetAddress;
 import java.util.List;
 
 /** What connections need of their open device. */
@@ -33,6 +34,9 @@ public interface IbServices {
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();
+
+    /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
+    InetAddress addressOf(Gid gid);
 
     /** {@return the largest path MTU whose packets fit the interface} */
     Mtu activeMtu();

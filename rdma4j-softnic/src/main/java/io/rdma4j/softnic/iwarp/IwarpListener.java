@@ -3,19 +3,17 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.softnic.network.stream.StreamListener;
 import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.Inet4Address;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
-import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,7 +69,7 @@ final class IwarpListener implements CmListener {
     private List<InetAddress> addresses() {
         InetAddress only = request.address();
         return only == null
-                ? host.gids().stream().filter(gid -> !gid.isZero()).map(Gid::address)
+                ? host.gids().stream().filter(gid -> !gid.isZero()).map(host::addressOf)
                         .filter(this::isServed).toList()
                 : List.of(only);
     }
@@ -84,21 +82,10 @@ final class IwarpListener implements CmListener {
 
     private void listenAt(InetAddress address) throws RdmaException {
         listeners.put(address,
-                link.network().listen(new InetSocketAddress(scoped(address), request.port()),
+                link.network().listen(new InetSocketAddress(
+                        AddressScope.on(address, via.device().index()), request.port()),
                         ACCEPT_QUEUE,
                         stream -> new ResponderConnection(link, host, stream, this)));
-    }
-
-    /** {@return an address of the link with the interface that it belongs to} */
-    private InetAddress scoped(InetAddress address) {
-        if (!address.isLinkLocalAddress() || !(address instanceof Inet6Address)) {
-            return address;
-        }
-        try {
-            return Inet6Address.getByAddress(null, address.getAddress(), via.device().index());
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** The device has got an address. */

@@ -122,6 +122,11 @@ public final class RoceTransport implements Transport {
         }
 
         @Override
+        public InetAddress addressOf(Gid gid) {
+            return host.addressOf(gid);
+        }
+
+        @Override
         public Mtu activeMtu() {
             return host.activeMtu();
         }

@@ -4,6 +4,7 @@ import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 
+import java.net.InetAddress;
 import java.util.List;
 import java.util.function.IntSupplier;
 
@@ -20,6 +21,9 @@ public interface TransportHost {
 
     /** {@return the addresses of the device, each at its place; an empty one is {@link Gid#ZERO}} */
     List<Gid> gids();
+
+    /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
+    InetAddress addressOf(Gid gid);
 
     /** {@return the largest path MTU whose packets fit the interface} */
     Mtu activeMtu();
