@@ -8,10 +8,7 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
-import java.net.DatagramSocket;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,9 +26,6 @@ record DeviceSelection(@Nullable String name) {
 
     /** The property that names the device of all ids that name none. */
     static final String PROPERTY = "rdma4j.device";
-
-    /** Any port serves to ask the system for a route; this is the one of the discard service. */
-    private static final int ANY_PORT = 9;
 
     /**
      * {@return the devices of an id}
@@ -186,15 +180,36 @@ record DeviceSelection(@Nullable String name) {
         if (toHost != null) {
             return toHost;
         }
-        InetAddress source = routeSource(destination);
-        Route route = ofBestHosting(candidates, source,
-                device -> new Route(SharedDevice.lease(device, source), source));
+        InetAddress source = RouteProbe.source(destination);
+        Route route = from(candidates, source);
+        InetAddress named = route == null && name != null
+                ? sameSubnet(candidates, destination)
+                : null;
+        if (named != null) {
+            route = from(candidates, named);
+        }
         if (route == null) {
             throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
                     + destination.getHostAddress() + " leave from " + source.getHostAddress()
                     + ", which is the address of no RDMA device; there are " + text(candidates));
         }
         return route;
+    }
+
+    private static @Nullable Route from(List<CmDevice> candidates, InetAddress source)
+            throws RdmaException {
+        return ofBestHosting(candidates, source,
+                device -> new Route(SharedDevice.lease(device, source), source));
+    }
+
+    /**
+     * {@return an address of the named devices whose subnet has a destination, null if there is none} Where two interfaces
+     * are in one subnet, the system names the address of the other one.
+     */
+    private static @Nullable InetAddress sameSubnet(List<CmDevice> named,
+            InetAddress destination) {
+        return named.stream().flatMap(device -> device.hostedAddresses().stream())
+                .filter(own -> RouteProbe.isInSubnet(own, destination)).findFirst().orElse(null);
     }
 
     /** The destination is this machine: loopback leaves from an address of our own. */
@@ -265,16 +280,5 @@ record DeviceSelection(@Nullable String name) {
                         .map(InetAddress::getHostAddress)
                         .collect(Collectors.joining(", ", " (", ")")))
                 .collect(Collectors.joining(", "));
-    }
-
-    /** Asks the system's routing table; a datagram socket sends nothing when it is connected. */
-    private static InetAddress routeSource(InetAddress destination) throws RdmaException {
-        try (DatagramSocket probe = new DatagramSocket()) {
-            probe.connect(new InetSocketAddress(destination, ANY_PORT));
-            return probe.getLocalAddress();
-        } catch (IOException | RuntimeException e) {
-            throw new RdmaException(Errno.ENETUNREACH, "resolve address",
-                    "there is no route to " + destination.getHostAddress(), e);
-        }
     }
 }

@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -9,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.Arrays;
 import java.util.Set;
 
 /** The addresses, the port and the device of an id. */
@@ -40,7 +40,8 @@ final class IdAddresses implements DeviceLease.Listener {
     // ---------------------------------------------------------------- finding them
 
     /** Binds to a local address; with the wildcard address the id has no device yet. */
-    void bind(InetSocketAddress address) throws RdmaException {
+    void bind(InetSocketAddress named) throws RdmaException {
+        InetSocketAddress address = NamedAddress.OF_SYSTEM.source(named);
         DeviceSelection devices = options.devices();
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
                 ? null
@@ -61,18 +62,36 @@ final class IdAddresses implements DeviceLease.Listener {
     }
 
     /** Finds device and local address for a destination. */
-    void resolve(InetSocketAddress destination) throws RdmaException {
+    void resolve(InetSocketAddress named) throws RdmaException {
         InetSocketAddress bound = local;
-        if (lease == null) {
+        InetAddress own = bound == null ? null : bound.getAddress();
+        InetSocketAddress destination = NamedAddress.OF_SYSTEM.destination(named, own);
+        requireOnePeer(destination.getAddress());
+        if (lease == null || own == null) {
             resolveAny(bound, destination);
-        } else if (bound != null
-                && bound.getAddress().getClass() != destination.getAddress().getClass()) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "resolve address",
-                    bound.getAddress().getHostAddress() + " and "
-                            + destination.getAddress().getHostAddress()
-                            + " are not of the same IP version");
+        } else {
+            requireRoute(own, destination.getAddress());
         }
         peer = destination;
+    }
+
+    private void requireOnePeer(InetAddress destination) throws RdmaException {
+        if (space == PortSpace.TCP && destination.isMulticastAddress()) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve address",
+                    destination.getHostAddress()
+                            + " is a multicast group, which an id of port space UDP can join; a"
+                            + " connection has one peer");
+        }
+    }
+
+    private static void requireRoute(InetAddress own, InetAddress destination)
+            throws RdmaException {
+        if (own.getClass() != destination.getClass()) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "resolve address",
+                    own.getHostAddress() + " and " + destination.getHostAddress()
+                            + " are not of the same IP version");
+        }
+        RouteProbe.check(own, destination);
     }
 
     private void resolveAny(@Nullable InetSocketAddress bound, InetSocketAddress destination)
@@ -264,8 +283,7 @@ final class IdAddresses implements DeviceLease.Listener {
     @Override
     public void onAddressChanged(InetAddress address) {
         InetSocketAddress own = local;
-        // Without regard to the scope of an address of the link.
-        if (own != null && Arrays.equals(own.getAddress().getAddress(), address.getAddress())) {
+        if (own != null && AddressScope.isSame(own.getAddress(), address)) {
             events.publish(CmEventType.ADDR_CHANGE, EventDetails.NONE);
         }
     }

@@ -1,0 +1,111 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.InterfaceAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+
+/** Asks the system's routing for ways to a destination. A datagram socket that is connected sends nothing. */
+final class RouteProbe {
+    /** Any port serves; this is the one of the discard service. */
+    private static final int ANY_PORT = 9;
+    private static final String OPERATION = "resolve address";
+
+    private RouteProbe() {}
+
+    /**
+     * {@return the local address that packets to a destination leave from}
+     *
+     * @throws RdmaException ENETUNREACH if there is no route, or the destination is all hosts of a subnet
+     */
+    static InetAddress source(InetAddress destination) throws RdmaException {
+        try (DatagramSocket probe = new DatagramSocket()) {
+            connect(probe, destination);
+            return probe.getLocalAddress();
+        } catch (IOException | RuntimeException e) {
+            throw refusal(null, destination, e);
+        }
+    }
+
+    /**
+     * Checks that packets can leave from a local address for a destination. A local address that was lost is not told here.
+     *
+     * @throws RdmaException ENETUNREACH if there is no route, or the destination is all hosts of a subnet
+     */
+    static void check(InetAddress source, InetAddress destination) throws RdmaException {
+        DatagramSocket bound;
+        try {
+            bound = new DatagramSocket(new InetSocketAddress(source, 0));
+        } catch (SocketException lost) {
+            return;
+        }
+        try (bound) {
+            connect(bound, destination);
+        } catch (IOException | RuntimeException e) {
+            throw refusal(source, destination, e);
+        }
+    }
+
+    /** The system refuses broadcasts of a socket that has not asked for them, and Java asks for them. */
+    private static void connect(DatagramSocket probe, InetAddress destination)
+            throws IOException {
+        probe.setBroadcast(false);
+        probe.connect(new InetSocketAddress(destination, ANY_PORT));
+    }
+
+    private static RdmaException refusal(@Nullable InetAddress source, InetAddress destination,
+            Exception cause) {
+        String to = destination.getHostAddress();
+        if (isBroadcast(destination)) {
+            return new RdmaException(Errno.ENETUNREACH, OPERATION,
+                    to + " is a broadcast address; a peer has one of its own", cause);
+        }
+        return new RdmaException(Errno.ENETUNREACH, OPERATION, "there is no route to " + to
+                + (source == null ? "" : " from " + source.getHostAddress()), cause);
+    }
+
+    /** {@return whether the system takes a destination that it has refused, if broadcasts are allowed} */
+    private static boolean isBroadcast(InetAddress destination) {
+        try (DatagramSocket probe = new DatagramSocket()) {
+            probe.setBroadcast(true);
+            probe.connect(new InetSocketAddress(destination, ANY_PORT));
+            return true;
+        } catch (IOException | RuntimeException refusedAsWell) {
+            return false;
+        }
+    }
+
+    /** {@return whether a destination is in the subnet of a local address, of which no router is needed} */
+    static boolean isInSubnet(InetAddress local, InetAddress destination) {
+        try {
+            NetworkInterface owner = NetworkInterface.getByInetAddress(local);
+            return owner != null && owner.getInterfaceAddresses().stream()
+                    .anyMatch(each -> each.getAddress().equals(local) && covers(each, destination));
+        } catch (SocketException unknown) {
+            return false;
+        }
+    }
+
+    private static boolean covers(InterfaceAddress subnet, InetAddress address) {
+        byte[] own = subnet.getAddress().getAddress();
+        byte[] other = address.getAddress();
+        if (own.length != other.length) {
+            return false;
+        }
+        int bits = subnet.getNetworkPrefixLength();
+        for (int i = 0; i < own.length && bits > 0; i++, bits -= Byte.SIZE) {
+            int mask = bits >= Byte.SIZE ? 0xff : 0xff00 >>> bits;
+            if (((own[i] ^ other[i]) & mask) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
