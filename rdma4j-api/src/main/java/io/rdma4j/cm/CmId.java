@@ -8,6 +8,7 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -379,6 +380,19 @@ public final class CmId implements CmOperations, AutoCloseable {
                     "a queue pair of type " + type + " waits for no acknowledgement");
         }
         options.acknowledgeTimeout = exponent;
+    }
+
+    /**
+     * Sets the path MTU of the connection; before connecting. Without it the connection gets the largest that both sides and
+     * the network between them can have, as far as their systems know. Devices whose kernel decides it ignore it, and iWARP,
+     * where TCP finds it. C: {@code RDMA_OPTION_IB_PATH}, {@code struct ibv_path_record}, {@code mtu}.
+     *
+     * @param value the path MTU, null for the largest; {@link #connect} fails with EINVAL if it is larger than this side's
+     *        system knows to pass, and the peer rejects one that it cannot have
+     */
+    public void pathMtu(@Nullable Mtu value) {
+        states.requireOpen();
+        options.pathMtu = value;
     }
 
     private void checkOption(String name, int value, int maximum) {

@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmOptions;
+import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
 /** The options of an id. */
@@ -9,11 +10,12 @@ final class IdOptions {
     volatile boolean reuseAddress;
     volatile boolean addressFamilyOnly;
     volatile @Nullable Integer acknowledgeTimeout;
+    volatile @Nullable Mtu pathMtu;
     volatile @Nullable String device;
 
     /** {@return those a device has to know} */
     CmOptions forDevice() {
-        return new CmOptions(typeOfService, acknowledgeTimeout);
+        return new CmOptions(typeOfService, acknowledgeTimeout, pathMtu);
     }
 
     /** {@return the devices that may serve the id} */

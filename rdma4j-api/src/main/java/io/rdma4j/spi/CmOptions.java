@@ -1,5 +1,6 @@
 package io.rdma4j.spi;
 
+import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  * @param typeOfService the IP type of service or traffic class of its packets, 8 bits
  * @param acknowledgeTimeout the acknowledgement time-out of the queue pair, an exponent; null for the
  *        device's own
+ * @param pathMtu the path MTU of the connection; null for the largest that both sides and the network between them can have
  */
-public record CmOptions(int typeOfService, @Nullable Integer acknowledgeTimeout) {
+public record CmOptions(int typeOfService, @Nullable Integer acknowledgeTimeout,
+        @Nullable Mtu pathMtu) {
     /** Nothing chosen. */
-    public static final CmOptions DEFAULT = new CmOptions(0, null);
+    public static final CmOptions DEFAULT = new CmOptions(0, null, null);
 }

@@ -11,6 +11,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
@@ -69,6 +70,18 @@ class IdOptionsTest extends CmStage {
         assertThat(server.queuePair().query().timeout()).isNotEqualTo(21);
         assertThatIllegalArgumentException().isThrownBy(() -> client.acknowledgeTimeout(32))
                 .withMessageContaining("31");
+    }
+
+    @Test
+    void pathMtuThatTheActiveSideChoosesIsThatOfBothQueuePairs() throws Exception {
+        CmId listener = listener(PortSpace.TCP, OWN);
+        CmId client = id(PortSpace.TCP);
+        client.pathMtu(Mtu.MTU_512);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        CmId server = accepted(client);
+        assertThat(client.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
+        assertThat(server.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
     }
 
     @Test

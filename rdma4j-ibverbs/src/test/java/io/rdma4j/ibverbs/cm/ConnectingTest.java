@@ -125,7 +125,7 @@ class ConnectingTest {
     void attributesAreWhatBothSidesAgreedOn() throws Exception {
         CmConnection connection = connect(Machine.ROCE);
         QueuePairBringUp bringUp = connection.bringUp(Machine.parameters(),
-                new CmOptions(0, 11));
+                new CmOptions(0, 11, null));
         assertErrno(Errno.EINVAL, () -> bringUp.attributes(QueuePairState.RTR));
         machine.cm.post(machine.newest(), EventType.CONNECT_RESPONSE, 0);
         assertThat(heard.next()).isEqualTo("reply");

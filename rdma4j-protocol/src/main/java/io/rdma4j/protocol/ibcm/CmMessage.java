@@ -1,6 +1,8 @@
 package io.rdma4j.protocol.ibcm;
 
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteBuffer;
@@ -108,6 +110,14 @@ sealed interface CmMessage {
 
         public Request {
             privateData.requireAtMost(PRIVATE_DATA);
+        }
+
+        /** {@return the same request for another path MTU} */
+        Request withPathMtu(int code) {
+            return new Request(senderId, serviceId, nodeGuid, qkey, queuePair, responderResources,
+                    initiatorDepth, remoteResponseTimeout, transportType, flowControl, startingPsn,
+                    localResponseTimeout, retryCount, pkey, code, rnrRetryCount, maxRetries,
+                    sharedReceiveQueue, primary, alternate, privateData);
         }
 
         static Request decode(ByteBuffer in) {
@@ -266,6 +276,15 @@ sealed interface CmMessage {
         public Reject {
             privateData.requireAtMost(PRIVATE_DATA);
             information.requireAtMost(INFORMATION);
+        }
+
+        /** {@return the path MTU that would do, of a rejection for the one of the request; null if it names none} */
+        @Nullable
+        Mtu acceptableMtu() {
+            // In the upper four bits, as in a request. IBTA 12.6.7.2.
+            return reason == RejectReason.INVALID_MTU.code() && informationLength > 0
+                    ? Mtu.ofCode(information.bytes()[0] >>> 4 & 0xf)
+                    : null;
         }
 
         static Reject decode(ByteBuffer in) {

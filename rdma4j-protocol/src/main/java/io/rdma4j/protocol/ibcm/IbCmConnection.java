@@ -75,6 +75,9 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private final long order;
     private final boolean isActive;
     private final EarlyEnd earlyEnd;
+    /** Whether another path MTU than the requested one will not do. */
+    private boolean isMtuFixed;
+    private @Nullable Mtu acceptableMtu;
     private long transaction;
     private int remoteId;
     private int localQueuePair;
@@ -128,6 +131,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         ConnectionParameters own = call.parameters();
         transaction = manager.newTransaction(localId);
         localQueuePair = call.queuePairNumber();
+        isMtuFixed = call.isMtuFixed();
         Integer chosen = call.acknowledgeTimeout();
         int ackTimeout = chosen == null ? settings.ackTimeout() : chosen;
         PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0,
@@ -324,6 +328,9 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     void onReject(Reject reject, long nowNs) {
         switch (state) {
             case REQUEST_SENT, REPLY_RECEIVED, REPLY_SENT -> {
+                if (asksForOtherMtu(reject, nowNs)) {
+                    return;
+                }
                 Events hears = events;
                 closed();
                 if (hears != null) {
@@ -345,6 +352,25 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 // Nothing is left to end.
             }
         }
+    }
+
+    /**
+     * The peer's network carries smaller packets: the request is repeated with the path MTU that it names. {@return whether
+     * that decides what becomes of the connection}
+     */
+    private boolean asksForOtherMtu(Reject reject, long nowNs) {
+        acceptableMtu = reject.acceptableMtu();
+        if (isMtuFixed || acceptableMtu == null || !(awaiting instanceof Request request)) {
+            return false;
+        }
+        int difference = acceptableMtu.compareTo(terms.mtu());
+        if (difference < 0) {
+            terms.lower(acceptableMtu);
+            transaction = manager.newTransaction(localId);
+            send(request.withPathMtu(acceptableMtu.code()), settings.maxRetries(), nowNs);
+        }
+        // A copy of the rejection before names what is requested by now.
+        return difference <= 0;
     }
 
     /** The requester gave up before it knew our identifier. */
@@ -626,6 +652,11 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     /** {@return the largest packet both sides agreed on} */
     public Mtu mtu() {
         return terms.mtu();
+    }
+
+    /** {@return the path MTU that would do, if the peer has rejected that of the request; null if it names none} */
+    public @Nullable Mtu acceptableMtu() {
+        return acceptableMtu;
     }
 
     /** {@return the addresses of both sides} */

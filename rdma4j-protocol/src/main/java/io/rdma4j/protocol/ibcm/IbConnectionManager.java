@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
-import java.util.function.Supplier;
 
 /**
  * The connection manager of one device. One caller at a time; time is an argument.
@@ -54,7 +54,7 @@ public final class IbConnectionManager {
 
     private final CmSettings settings;
     private final IntSupplier random;
-    private final Supplier<Mtu> largestMtu;
+    private final Function<CmPeer, Mtu> largestMtu;
     private final Map<Integer, IbCmConnection> byLocalId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> requestsByRemoteId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> byRemoteQueuePair = new HashMap<>();
@@ -91,15 +91,16 @@ public final class IbConnectionManager {
      * @param random numbers that others cannot guess, for identifiers and first PSNs
      */
     public IbConnectionManager(CmSettings settings, IntSupplier random) {
-        this(settings, random, () -> Mtu.MTU_4096);
+        this(settings, random, peer -> Mtu.MTU_4096);
     }
 
     /**
      * As above for a network whose packets may be small.
      *
-     * @param largestMtu the largest packets that can be sent and received now
+     * @param largestMtu the path MTU of the longest packets that can pass between two addresses now
      */
-    public IbConnectionManager(CmSettings settings, IntSupplier random, Supplier<Mtu> largestMtu) {
+    public IbConnectionManager(CmSettings settings, IntSupplier random,
+            Function<CmPeer, Mtu> largestMtu) {
         this.settings = settings;
         this.random = random;
         this.largestMtu = largestMtu;
@@ -220,7 +221,7 @@ public final class IbConnectionManager {
                     transaction, peer);
             return;
         }
-        int largest = largestMtu.get().code();
+        int largest = largestMtu.apply(peer).code();
         if (request.pathMtu() > largest) {
             // With the acceptable MTU in the upper four bits, as in a request. IBTA 12.6.7.2.
             refuse(request, RejectReason.INVALID_MTU,

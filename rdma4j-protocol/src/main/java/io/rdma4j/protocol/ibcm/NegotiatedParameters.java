@@ -32,7 +32,7 @@ final class NegotiatedParameters {
     private final int receivePsn;
     private int sendPsn;
     private int remoteQueuePair;
-    private final int pathMtu;
+    private int pathMtu;
     private int responderResources;
     private int initiatorDepth;
     private final int retryCount;
@@ -88,6 +88,11 @@ final class NegotiatedParameters {
         rnrRetryCount = reply.rnrRetryCount();
         // Twice the delay that the peer may take.
         ackTimeout = patience(reply.targetAckDelay() + 1);
+    }
+
+    /** The peer cannot have the path MTU that was requested. */
+    void lower(Mtu acceptable) {
+        pathMtu = acceptable.code();
     }
 
     private int patience(int asked) {

@@ -49,7 +49,7 @@ abstract class CmPair {
         final Gid address;
         Mtu largestMtu = Mtu.MTU_4096;
         final IbConnectionManager manager = new IbConnectionManager(CmSettings.defaults(1),
-                random::nextInt, () -> largestMtu);
+                random::nextInt, peer -> largestMtu);
         final List<String> events = new ArrayList<>();
         final Queue<byte[]> late = new ArrayDeque<>();
         @Nullable

@@ -3,6 +3,8 @@ package io.rdma4j.protocol.ibcm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.RejectReason;
+import io.rdma4j.protocol.ibcm.CmMessage.Reject;
+import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -48,6 +50,72 @@ class ConnectionManagerTest extends CmPair {
         settle();
         assertThat(carried).hasSizeGreaterThan(3);
         assertThat(trafficClasses).containsOnly(0x60);
+    }
+
+    // ---------------------------------------------------------------- path MTUs
+
+    private List<Integer> requestedMtus() {
+        List<Integer> mtus = new ArrayList<>();
+        for (CmMessage each : carried) {
+            if (each instanceof Request request) {
+                mtus.add(request.pathMtu());
+            }
+        }
+        return mtus;
+    }
+
+    @Test
+    void requestIsRepeatedWithThePathMtuThatThePeerCanHave() throws Exception {
+        listen(1);
+        server.largestMtu = Mtu.MTU_1024;
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("reply");
+        assertThat(server.events).containsExactly("request from port 40000", "established");
+        assertThat(requestedMtus()).containsExactly(Mtu.MTU_4096.code(), Mtu.MTU_1024.code());
+        assertThat(client.connection().mtu()).isEqualTo(Mtu.MTU_1024);
+        assertThat(server.connection().mtu()).isEqualTo(Mtu.MTU_1024);
+    }
+
+    @Test
+    void pathMtuIsFoundThoughEveryMessageComesTwice() throws Exception {
+        listen(1);
+        server.largestMtu = Mtu.MTU_256;
+        isRepeated = message -> true;
+        client.connect(new ConnectionParameters());
+        settle();
+        assertThat(client.events).containsExactly("reply");
+        assertThat(client.connection().mtu()).isEqualTo(Mtu.MTU_256);
+    }
+
+    @Test
+    void pathMtuThatTheProgramHasFixedIsNotChanged() throws Exception {
+        listen(1);
+        server.largestMtu = Mtu.MTU_1024;
+        client.connection = client.manager.connect(
+                new ConnectSpec(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000,
+                        PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_2048, true, 0, null),
+                client, nowNs);
+        run(1);
+        assertThat(client.events).containsExactly("rejected 26");
+        assertThat(requestedMtus()).containsExactly(Mtu.MTU_2048.code());
+        assertThat(client.connection().acceptableMtu()).isEqualTo(Mtu.MTU_1024);
+    }
+
+    @Test
+    void rejectionThatNamesALargerPathMtuIsARejection() throws Exception {
+        listen(1);
+        client.acceptsAtOnce = false;
+        isLost = message -> message instanceof Request;
+        client.connection = client.manager.connect(
+                new ConnectSpec(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000,
+                        PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_1024, 0, null),
+                client, nowNs);
+        run(1);
+        client.receive(SERVER, 1, new Reject(0, client.connection().localId(), Reject.OF_REQUEST,
+                RejectReason.INVALID_MTU.code(), PrivateData.of(new byte[]{0x50}), 1,
+                PrivateData.NONE));
+        assertThat(client.events).containsExactly("rejected 26");
     }
 
     @Test
@@ -209,7 +277,7 @@ class ConnectionManagerTest extends CmPair {
         server.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1, 2, 3});
         run(1);
         assertThat(client.events).containsExactly("rejected 28");
-        CmMessage.Reject reject = (CmMessage.Reject) carried.getLast();
+        Reject reject = (Reject) carried.getLast();
         assertThat(reject.privateData().bytes()).startsWith(1, 2, 3).hasSize(148);
     }
 
@@ -275,7 +343,7 @@ class ConnectionManagerTest extends CmPair {
         server.manager.pollTransmit(answer);
         CmMessage.Received received = CmMessage.decode(answer.flip());
         assertThat(received).isNotNull();
-        assertThat(((CmMessage.Reject) received.message()).reason())
+        assertThat(((Reject) received.message()).reason())
                 .isEqualTo(RejectReason.STALE_CONNECTION.code());
     }
 
@@ -284,7 +352,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         isLost = message -> message instanceof CmMessage.Reply
-                || message instanceof CmMessage.Reject;
+                || message instanceof Reject;
         run(1);
         client.connection().close(nowNs);
         run(1);

@@ -8,7 +8,6 @@ import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
@@ -23,10 +22,9 @@ import java.util.function.Supplier;
 
 /** A software device of a family on a network interface, named after both. */
 public final class SoftDevice implements CmDevice, SoftwareDevice {
-    /** The longest headers around payload, as Linux counts them. */
-    private static final int HEADERS = 80;
     /** The only one of the network that is no address of this machine. */
     private static final InetAddress LOOPBACK_BROADCAST = InetAddress.ofLiteral("127.255.255.255");
+    private static final int ETHERNET_MTU = 1500;
     private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
 
     private final DeviceFamily family;
@@ -187,21 +185,13 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         return view().isUp();
     }
 
-    /** {@return the largest path MTU whose packets fit the interface} */
-    public Mtu activeMtu() {
-        int bytes;
+    /** {@return the bytes of the longest IP packet of the interface} */
+    int mtuBytes() {
         try {
-            bytes = networkInterface.getMTU();
+            return networkInterface.getMTU();
         } catch (SocketException gone) {
-            bytes = 1500;
+            return ETHERNET_MTU;
         }
-        Mtu largest = Mtu.MTU_256;
-        for (Mtu mtu : Mtu.values()) {
-            if (mtu.bytes() + HEADERS <= bytes) {
-                largest = mtu;
-            }
-        }
-        return largest;
     }
 
     /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */

@@ -22,7 +22,6 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -302,8 +301,8 @@ public final class SoftNic
     }
 
     @Override
-    public Mtu activeMtu() {
-        return device.activeMtu();
+    public int interfaceMtu() {
+        return device.mtuBytes();
     }
 
     @Override

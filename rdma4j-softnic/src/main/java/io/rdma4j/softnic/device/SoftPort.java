@@ -2,7 +2,6 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -52,8 +51,8 @@ final class SoftPort implements PortServices {
     }
 
     @Override
-    public Mtu activeMtu() {
-        return device.activeMtu();
+    public int mtuBytes() {
+        return device.mtuBytes();
     }
 
     @Override

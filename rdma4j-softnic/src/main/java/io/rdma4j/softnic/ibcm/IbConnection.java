@@ -11,6 +11,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -156,8 +157,14 @@ final class IbConnection implements CmConnection {
             @Override
             public void onRejected(int reason, byte[] privateData) {
                 record(FlightEvents.Outcome.REJECTED, reason);
-                handler.onRefused(
-                        new Refusal(reason, RejectReason.text(reason), privateData));
+                handler.onRefused(new Refusal(reason, text(reason), privateData));
+            }
+
+            private String text(int reason) {
+                Mtu acceptable = ibConnection().acceptableMtu();
+                return acceptable == null
+                        ? RejectReason.text(reason)
+                        : RejectReason.text(reason) + "; the peer can have " + acceptable.bytes();
             }
 
             @Override

@@ -16,7 +16,9 @@ import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -101,16 +103,33 @@ public final class IbConnections implements ConnectionServices {
     static ConnectSpec wanted(IbServices nic, ConnectRequest call) {
         CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
                 Gid.of(call.destination().getAddress()));
+        Mtu chosen = call.options().pathMtu();
         return new ConnectSpec(peer, call.space(), call.type(), call.source().getPort(),
                 call.destination().getPort(), call.parameters(), call.queuePairNumber(),
-                nic.activeMtu(), call.options().typeOfService(),
+                chosen == null ? nic.pathMtu(peer.local(), peer.remote()) : chosen,
+                chosen != null, call.options().typeOfService(),
                 call.options().acknowledgeTimeout());
+    }
+
+    private void requirePathMtu(ConnectRequest call, CmPeer peer) throws RdmaException {
+        Mtu chosen = call.options().pathMtu();
+        if (chosen == null) {
+            return;
+        }
+        Mtu largest = nic.pathMtu(peer.local(), peer.remote());
+        if (chosen.compareTo(largest) > 0) {
+            throw new RdmaException(Errno.EINVAL, "connect", "packets of path MTU "
+                    + chosen.bytes() + " do not pass to "
+                    + call.destination().getAddress().getHostAddress() + "; those of "
+                    + largest.bytes() + " do");
+        }
     }
 
     @Override
     public CmConnection connect(ConnectRequest call, CmConnection.Handler handler)
             throws RdmaException {
         ConnectSpec wanted = wanted(nic, call);
+        requirePathMtu(call, wanted.peer());
         return nic.driver().call(nowNs -> IbConnection.ask(nic, call, wanted, handler, nowNs));
     }
 }

@@ -38,6 +38,6 @@ public interface IbServices {
     /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
     InetAddress addressOf(Gid gid);
 
-    /** {@return the largest path MTU whose packets fit the interface} */
-    Mtu activeMtu();
+    /** {@return the largest path MTU whose packets pass between two addresses, as far as this side's system knows} */
+    Mtu pathMtu(Gid local, Gid remote);
 }

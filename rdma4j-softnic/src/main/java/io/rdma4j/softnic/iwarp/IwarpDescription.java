@@ -7,6 +7,7 @@ import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.QueuePairType;
@@ -70,5 +71,17 @@ enum IwarpDescription implements DeviceDescription {
     @Override
     public Set<PortFlag> portFlags() {
         return Set.of();
+    }
+
+    /** TCP finds the length of its segments by itself; as siw, the port names the largest that does not exceed the link's. */
+    @Override
+    public Mtu largestMtu(int linkBytes, boolean isIpv4) {
+        Mtu largest = Mtu.MTU_256;
+        for (Mtu mtu : Mtu.values()) {
+            if (mtu.bytes() <= linkBytes) {
+                largest = mtu;
+            }
+        }
+        return largest;
     }
 }

@@ -50,6 +50,14 @@ public interface DatagramNetwork {
         return Long.MAX_VALUE;
     }
 
+    /**
+     * {@return the bytes of the longest IP packet that passes between a local address and another one, as far as the system
+     * knows beside the interface's MTU; {@link Integer#MAX_VALUE} if it does not say} For any thread.
+     */
+    default int longestPacket(Gid local, Gid remote) {
+        return Integer.MAX_VALUE;
+    }
+
     /** {@return how the ports are shared with other processes} */
     default PortSharing sharing() {
         return PortSharing.NONE;

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketLength;
 import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.verbs.AtomicCapability;
@@ -10,6 +11,7 @@ import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.QueuePairType;
@@ -72,5 +74,10 @@ enum RoceDescription implements DeviceDescription {
     @Override
     public Set<PortFlag> portFlags() {
         return Set.of(PortFlag.GRH_REQUIRED);
+    }
+
+    @Override
+    public Mtu largestMtu(int linkBytes, boolean isIpv4) {
+        return PacketLength.largestMtu(linkBytes, isIpv4);
     }
 }

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.PacketLength;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.Engine;
@@ -69,7 +70,8 @@ public final class RoceTransport implements Transport {
         this.obstacleToSharing = obstacleToSharing;
         this.host = host;
         this.numbers = numbers;
-        connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
+        connectionManager = new IbConnectionManager(settings, host.random(),
+                peer -> pathMtu(peer.local(), peer.remote()));
         connections = new IbConnections(new Services());
         datagrams = new RoceDatagrams(host);
         link = new RoceLink(network, connectionManager, groups, host.random(), numbers,
@@ -127,14 +129,20 @@ public final class RoceTransport implements Transport {
         }
 
         @Override
-        public Mtu activeMtu() {
-            return host.activeMtu();
+        public Mtu pathMtu(Gid local, Gid remote) {
+            return RoceTransport.this.pathMtu(local, remote);
         }
     }
 
     @Override
     public Engine engine() {
         return link.engine();
+    }
+
+    private Mtu pathMtu(Gid local, Gid remote) {
+        return PacketLength.largestMtu(
+                Math.min(host.interfaceMtu(), network.longestPacket(local, remote)),
+                remote.isIpv4());
     }
 
     /** {@return the handler of received packets} */

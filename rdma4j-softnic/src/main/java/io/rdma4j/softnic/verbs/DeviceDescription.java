@@ -4,6 +4,7 @@ import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PortFlag;
 
 import java.util.List;
@@ -35,4 +36,12 @@ public interface DeviceDescription {
 
     /** {@return the requirements of the port} */
     Set<PortFlag> portFlags();
+
+    /**
+     * {@return the largest path MTU that packets on a link can have}
+     *
+     * @param linkBytes the bytes of the longest IP packet of the link
+     * @param isIpv4 the IP version of the packets
+     */
+    Mtu largestMtu(int linkBytes, boolean isIpv4);
 }

@@ -44,12 +44,7 @@ final class ModifyChecks {
                     attributes.maxDestinationReadAtomic(), 0, Limits.READ_ATOMIC);
         }
         if (attributes.isSet(QueuePairAttribute.PATH_MTU)) {
-            Mtu active = context.nic().port().activeMtu();
-            if (attributes.pathMtu().compareTo(active) > 0) {
-                throw new RdmaException(Errno.EINVAL, OPERATION,
-                        "path_mtu " + attributes.pathMtu().bytes() + " does not fit the interface; "
-                                + active.bytes() + " does");
-            }
+            checkPathMtu(context.nic(), attributes);
         }
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
             checkPath(OPERATION, context.nic().port().gids(), attributes.addressVector());
@@ -58,6 +53,18 @@ final class ModifyChecks {
                         + attributes.addressVector().destination().addressText()
                         + " is a multicast group; a connection has one peer");
             }
+        }
+    }
+
+    private static void checkPathMtu(NicServices nic, QueuePairAttributes attributes)
+            throws RdmaException {
+        Mtu largest = attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)
+                ? nic.largestMtu(attributes.addressVector().destination().isIpv4())
+                : nic.activeMtu();
+        if (attributes.pathMtu().compareTo(largest) > 0) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "path_mtu " + attributes.pathMtu().bytes() + " does not fit the interface; "
+                            + largest.bytes() + " does");
         }
     }
 

@@ -5,6 +5,7 @@ import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 
@@ -24,6 +25,17 @@ public interface NicServices extends CompletionRing.Clock {
 
     /** {@return the transport of the queue pairs} */
     Transport transport();
+
+    /** {@return the largest path MTU whose packets fit the interface, by whichever IP version} */
+    default Mtu activeMtu() {
+        // The headers of IPv6 are longer.
+        return largestMtu(false);
+    }
+
+    /** {@return the largest path MTU whose packets of an IP version fit the interface} */
+    default Mtu largestMtu(boolean isIpv4) {
+        return transport().description().largestMtu(port().mtuBytes(), isIpv4);
+    }
 
     /** {@return the memory by key} */
     MemoryTable memory();

@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +19,8 @@ public interface PortServices {
     /** {@return whether the device is gone: its network interface has vanished, or it has failed} */
     boolean isGone();
 
-    /** {@return the largest path MTU whose packets fit the interface} */
-    Mtu activeMtu();
+    /** {@return the bytes of the longest IP packet of the network interface} */
+    int mtuBytes();
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();

@@ -144,7 +144,7 @@ public final class SoftDeviceContext implements CmContext {
         checkPort("query port", port);
         boolean isUp = nic.port().isUp();
         return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
-                nic.port().activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
+                nic.activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
                 Limits.MESSAGE,
                 (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY),
                 description().partitionKeys().size(), 0, 0, 0, 1, 0, 0, 0, 1, 1,

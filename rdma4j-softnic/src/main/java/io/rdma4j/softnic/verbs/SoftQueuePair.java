@@ -81,7 +81,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         posting = new SendPosting(this, sendRing, memory, spec);
         Set<SendOpcode> operations = spec.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
-        datagramLength = domain.nic().port().activeMtu().bytes();
+        datagramLength = domain.nic().activeMtu().bytes();
         events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
         SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();

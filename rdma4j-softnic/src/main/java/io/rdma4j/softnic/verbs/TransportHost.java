@@ -2,7 +2,6 @@ package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Mtu;
 
 import java.net.InetAddress;
 import java.util.List;
@@ -25,6 +24,6 @@ public interface TransportHost {
     /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
     InetAddress addressOf(Gid gid);
 
-    /** {@return the largest path MTU whose packets fit the interface} */
-    Mtu activeMtu();
+    /** {@return the bytes of the longest IP packet of the network interface} */
+    int interfaceMtu();
 }

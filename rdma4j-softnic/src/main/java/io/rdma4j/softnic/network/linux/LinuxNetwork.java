@@ -418,6 +418,11 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     @Override
+    public int longestPacket(Gid local, Gid remote) {
+        return PathProbe.longestPacket(local, remote, networkInterface.getIndex());
+    }
+
+    @Override
     public @Nullable SharedMemory sharedMemory() {
         return memory;
     }

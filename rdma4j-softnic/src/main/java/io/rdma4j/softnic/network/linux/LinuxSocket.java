@@ -121,6 +121,19 @@ final class LinuxSocket implements Outlet {
         return SocketCalls.setOption(whose, descriptor, level, option, newValue);
     }
 
+    /** {@return the value of an option} */
+    int get(int level, int option) throws Refused {
+        try (Arena call = Arena.ofConfined()) {
+            Refused.unlessDone(SocketCalls.option(error, descriptor, level, option, value,
+                    call.allocate(JAVA_INT)), "getsockopt " + level + " " + option);
+            return value.get(JAVA_INT, 0);
+        }
+    }
+
+    void connect(MemorySegment address, int length) throws Refused {
+        Refused.unlessDone(SocketCalls.connect(error, descriptor, address, length), "connect");
+    }
+
     void bind(MemorySegment address, int length) throws Refused {
         Refused.unlessDone(SocketCalls.bind(error, descriptor, address, length), "bind");
     }

@@ -16,7 +16,39 @@ final class SocketCalls {
     private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
             JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
 
+    private static final MethodHandle GETSOCKOPT = LinuxCalls.handle("getsockopt", JAVA_INT,
+            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle CONNECT = LinuxCalls.handle("connect", JAVA_INT, JAVA_INT,
+            ADDRESS, JAVA_INT);
+
     private SocketCalls() {}
+
+    /**
+     * getsockopt(2).
+     *
+     * @param value receives it
+     * @param length room for an {@code int}
+     */
+    static int option(ErrorNumber error, int descriptor, int level, int option,
+            MemorySegment value, MemorySegment length) {
+        length.set(JAVA_INT, 0, (int) value.byteSize());
+        try {
+            return error.outcome((int) GETSOCKOPT.invokeExact(error.state(), descriptor, level,
+                    option, value, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** connect(2). */
+    static int connect(ErrorNumber error, int descriptor, MemorySegment address, int length) {
+        try {
+            return error.outcome(
+                    (int) CONNECT.invokeExact(error.state(), descriptor, address, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
 
     /**
      * bind(2).

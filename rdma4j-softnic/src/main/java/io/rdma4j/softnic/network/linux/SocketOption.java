@@ -18,6 +18,8 @@ final class SocketOption {
     static final int IP_MTU_DISCOVER = 10;
     /** Whether a socket keeps what the system reports of its datagrams, such as ICMP messages. */
     static final int IP_RECVERR = 11;
+    /** The MTU of a connected socket's path. */
+    static final int IP_MTU = 14;
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_TTL = 33;
     static final int IP_ADD_MEMBERSHIP = 35;
@@ -36,6 +38,8 @@ final class SocketOption {
     static final int IPV6_MTU_DISCOVER = 23;
     /** As {@link #IP_RECVERR}. */
     static final int IPV6_RECVERR = 25;
+    /** As {@link #IP_MTU}. */
+    static final int IPV6_MTU = 24;
     /** As {@link #IP_MULTICAST_ALL}, since Linux 4.20. */
     static final int IPV6_MULTICAST_ALL = 29;
     static final int IPV6_HOPLIMIT = 52;

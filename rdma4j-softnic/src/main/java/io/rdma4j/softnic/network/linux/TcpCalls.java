@@ -29,16 +29,12 @@ final class TcpCalls {
 
     private static final MethodHandle LISTEN = LinuxCalls.handle("listen", JAVA_INT, JAVA_INT,
             JAVA_INT);
-    private static final MethodHandle CONNECT = LinuxCalls.handle("connect", JAVA_INT, JAVA_INT,
-            ADDRESS, JAVA_INT);
     private static final MethodHandle ACCEPT4 = LinuxCalls.handle("accept4", JAVA_INT, JAVA_INT,
             ADDRESS, ADDRESS, JAVA_INT);
     private static final MethodHandle GETSOCKNAME = LinuxCalls.handle("getsockname", JAVA_INT,
             JAVA_INT, ADDRESS, ADDRESS);
     private static final MethodHandle GETPEERNAME = LinuxCalls.handle("getpeername", JAVA_INT,
             JAVA_INT, ADDRESS, ADDRESS);
-    private static final MethodHandle GETSOCKOPT = LinuxCalls.handle("getsockopt", JAVA_INT,
-            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     // The address of the bytes is a number: a segment made for the call would be garbage.
     private static final MethodHandle RECV = LinuxCalls.plain("recv", JAVA_LONG, JAVA_INT,
             JAVA_LONG, JAVA_LONG, JAVA_INT);
@@ -93,12 +89,7 @@ final class TcpCalls {
 
     /** connect(2). */
     int connect(int socket, InetSocketAddress to) {
-        int length = SocketAddress.write(name, to);
-        try {
-            return error.outcome((int) CONNECT.invokeExact(error.state(), socket, name, length));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return SocketCalls.connect(error, socket, name, SocketAddress.write(name, to));
     }
 
     /** accept4(2). {@return the file descriptor} */
@@ -148,14 +139,8 @@ final class TcpCalls {
 
     /** {@return the pending error number of a connection, 0 if there is none} */
     int pendingError(int socket) {
-        nameLength.set(JAVA_INT, 0, Integer.BYTES);
-        try {
-            int result = error.outcome((int) GETSOCKOPT.invokeExact(error.state(), socket,
-                    SOL_SOCKET, SO_ERROR, value, nameLength));
-            return result < 0 ? -result : value.get(JAVA_INT, 0);
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        int result = SocketCalls.option(error, socket, SOL_SOCKET, SO_ERROR, value, nameLength);
+        return result < 0 ? -result : value.get(JAVA_INT, 0);
     }
 
     /**

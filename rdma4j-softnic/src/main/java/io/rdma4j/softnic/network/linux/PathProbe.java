@@ -1,0 +1,48 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IPV6;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MTU;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU;
+
+/**
+ * Asks the system how long packets to a destination may be: by what the interface and the route allow, and by what routers
+ * have reported. It connects a socket for that, which sends nothing; the sockets of ports must not be connected. For any
+ * thread. Source: ip(7), {@code IP_MTU}; ipv6(7).
+ */
+final class PathProbe {
+    /** The system does not say. */
+    static final int UNKNOWN = Integer.MAX_VALUE;
+
+    private PathProbe() {}
+
+    /**
+     * {@return the bytes of the longest IP packet that passes, or {@link #UNKNOWN}}
+     *
+     * @param interfaceIndex of the interface that link-local addresses belong to
+     */
+    static int longestPacket(Gid local, Gid remote, int interfaceIndex) {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket probe = LinuxSocket.open(SocketAddress.family(local), call);
+            try {
+                MemorySegment name = call.allocate(SocketAddress.MAX_LENGTH, 8);
+                probe.bind(name, SocketAddress.write(name, local, 0, interfaceIndex));
+                probe.connect(name,
+                        SocketAddress.write(name, remote, Path.UDP_PORT, interfaceIndex));
+                return local.isIpv4()
+                        ? probe.get(IPPROTO_IP, IP_MTU)
+                        : probe.get(IPPROTO_IPV6, IPV6_MTU);
+            } finally {
+                probe.close();
+            }
+        } catch (LinuxSocket.Refused noRoute) {
+            return UNKNOWN;
+        }
+    }
+}
