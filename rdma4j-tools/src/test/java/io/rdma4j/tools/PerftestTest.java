@@ -1,5 +1,8 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaDevices;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -163,6 +166,19 @@ class PerftestTest {
     void inlineMessagesAndOtherMtusAreMeasured() throws Exception {
         assertThat(Perftest.measure("ib_send_lat", "-I 128 -s 100 -n 50 -m 256").getLast())
                 .contains("Max inline data : 128[B]", "Mtu             : 256[B]");
+    }
+
+    /** The average length of the packets shows it. */
+    @Test
+    void connectionsOfTheConnectionManagerHaveThePathMtuThatIsAskedFor() throws Exception {
+        try (DeviceContext device = RdmaDevices.find("roce_lo").open()) {
+            long packets = device.counter(Counter.SENT_PKTS);
+            long bytes = device.counter(Counter.SENT_BYTES);
+            Perftest.measure("ib_write_bw", "-R -m 256 -s 65536 -n 10");
+            long average = (device.counter(Counter.SENT_BYTES) - bytes)
+                    / (device.counter(Counter.SENT_PKTS) - packets);
+            assertThat(average).isLessThan(256 + 64);
+        }
     }
 
     @Test

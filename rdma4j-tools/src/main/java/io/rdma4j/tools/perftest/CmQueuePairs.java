@@ -7,6 +7,7 @@ import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.tools.timing.Pause;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -34,15 +35,21 @@ final class CmQueuePairs implements AutoCloseable {
 
     private final Plan plan;
     private final CmRendezvous rendezvous;
+    private final @Nullable Mtu mtu;
     /** In the order of the queue pairs. The first is there before its queue pair, for it tells the device. */
     private final List<CmId> ids = new ArrayList<>();
     private final List<@Nullable DatagramDestination> destinations = new ArrayList<>();
     private int connected;
 
-    /** The meeting stays open as long. */
-    CmQueuePairs(Plan plan, CmRendezvous rendezvous) {
+    /**
+     * The meeting stays open as long.
+     *
+     * @param mtu the path MTU that a client asks for; null for the largest that is possible
+     */
+    CmQueuePairs(Plan plan, CmRendezvous rendezvous, @Nullable Mtu mtu) {
         this.plan = plan;
         this.rendezvous = rendezvous;
+        this.mtu = mtu;
     }
 
     /** Finds the device: the server waits for its client, the client for a route. */
@@ -125,6 +132,7 @@ final class CmQueuePairs implements AutoCloseable {
             CmId id = ids.get(index);
             try {
                 QueuePair queuePair = id.createQueuePair(domain, attributes);
+                id.pathMtu(mtu);
                 id.connect(parameters(outstanding));
                 if (plan.isDatagrams()) {
                     greet(id, domain, queuePair);

@@ -180,6 +180,11 @@ final class ConnectOptions {
         return wanted == null ? active : wanted;
     }
 
+    /** {@return whether the user said which path MTU this side wants} */
+    boolean isMtuChosen() {
+        return wantedMtu() != null;
+    }
+
     private @Nullable Mtu wantedMtu() {
         Long bytes = mtuBytes;
         return bytes == null || bytes > Mtu.MTU_4096.bytes() ? null : Mtu.ofBytes(bytes.intValue());

@@ -154,7 +154,8 @@ final class PerfTest {
         Plan fitting = fit(mtu);
         try (TestSide side = rendezvous == null
                 ? new TestSide(port, null, fitting, mtu, channel.cycleBytes())
-                : managedSide(new CmQueuePairs(fitting, rendezvous), port, mtu, fitting, channel)) {
+                : managedSide(new CmQueuePairs(fitting, rendezvous, chosen(own, mtu)), port, mtu,
+                        fitting, channel)) {
             channel.watch(side::arrived);
             report.printTest(side, warmUp);
             connect(side, channel);
@@ -177,6 +178,11 @@ final class PerfTest {
         } else {
             LossyWarmUp.run(session, port);
         }
+    }
+
+    /** {@return the path MTU that either side wants, null if both take the largest} */
+    private @Nullable Mtu chosen(Mtu own, Mtu agreed) {
+        return options.isMtuChosen() || agreed != own ? agreed : null;
     }
 
     /** {@return a side whose queue pairs the connection manager has connected} */
