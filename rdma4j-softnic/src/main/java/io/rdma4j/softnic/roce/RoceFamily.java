@@ -154,9 +154,7 @@ public final class RoceFamily implements DeviceFamily {
         if (choice.kind() == NetworkBackend.PORTABLE) {
             return "its network back-end is " + choice;
         }
-        return network.sharing().isShared()
-                ? null
-                : "there is no folder of the user's own in which processes find each other";
+        return network.sharing().isShared() ? null : LinuxNetwork.obstacleToSharing();
     }
 
     private static DatagramNetwork newNetwork(NetworkInterface on, BackendChoice choice,

@@ -201,8 +201,8 @@ public final class RoceTransport implements Transport {
     @Override
     public String holder(InetAddress taken) {
         return PortHolder.of(taken, Path.UDP_PORT,
-                ", which does not share it: processes of one user on Linux do, with native access,"
-                        + " this version of rdma4j and the same XDG_RUNTIME_DIR and /dev/shm"
+                ", which does not share it: processes of one user in one network namespace of"
+                        + " Linux do, with native access and this version of rdma4j"
                         + (obstacleToSharing == null
                                 ? ""
                                 : "; this process cannot: " + obstacleToSharing));

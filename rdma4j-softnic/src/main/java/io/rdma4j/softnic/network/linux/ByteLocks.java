@@ -1,10 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -60,21 +57,6 @@ final class ByteLocks implements AutoCloseable {
     /** {@return the number at a place of the file, 0 if there is none} */
     synchronized long get(long at) {
         return calls.pread(file, number, at) == number.byteSize() ? number.get(JAVA_LONG, 0) : 0;
-    }
-
-    /** {@return a path to this file, whatever its name is} */
-    Path opened() {
-        return Path.of("/proc/self/fd/" + file);
-    }
-
-    /** {@return whether a path leads to this file, and not to another one, or nowhere} */
-    boolean isAt(Path path) throws IOException {
-        try {
-            Object opened = Files.getAttribute(opened(), "unix:ino");
-            return opened.equals(Files.getAttribute(path, "unix:ino"));
-        } catch (NoSuchFileException gone) {
-            return false;
-        }
     }
 
     /** Takes the lock of a byte. {@return false if another process has it} */

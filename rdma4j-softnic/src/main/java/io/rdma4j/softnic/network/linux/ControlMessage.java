@@ -36,6 +36,35 @@ final class ControlMessage {
         return at + SPACE;
     }
 
+    /** {@return the length of the memory for a message with numbers} */
+    static long space(int numbers) {
+        return HEADER + ((4L * numbers + 7) & -8);
+    }
+
+    /** Writes the only message, with several numbers. */
+    static void write(MemorySegment control, int level, int type, int... numbers) {
+        control.set(JAVA_LONG, 0, HEADER + 4L * numbers.length);
+        control.set(JAVA_INT, LEVEL, level);
+        control.set(JAVA_INT, TYPE, type);
+        for (int i = 0; i < numbers.length; i++) {
+            control.set(JAVA_INT, HEADER + 4L * i, numbers[i]);
+        }
+    }
+
+    /** {@return the numbers of the first message, none if it is of another kind} */
+    static int[] numbers(MemorySegment control, long controlLength, int level, int type) {
+        if (controlLength < HEADER || control.get(JAVA_INT, LEVEL) != level
+                || control.get(JAVA_INT, TYPE) != type) {
+            return new int[0];
+        }
+        long length = Math.min(control.get(JAVA_LONG, 0), controlLength);
+        int[] numbers = new int[(int) (length - HEADER) / Integer.BYTES];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = control.get(JAVA_INT, HEADER + 4L * i);
+        }
+        return numbers;
+    }
+
     /** {@return the {@code int} of the first one of a kind, or -1} */
     static int find(MemorySegment control, long controlLength, int level, int type) {
         long at = value(control, controlLength, level, type);

@@ -20,6 +20,8 @@ final class EpollEvents {
     static final int EPOLLHUP = 0x10;
     /** The other side has ended its writing. */
     static final int EPOLLRDHUP = 0x2000;
+    /** Of several sets that wait for the same, not all are told: one is that some thread waits for. */
+    static final int EPOLLEXCLUSIVE = 1 << 28;
     /** Edge triggered: reported once for each change, not as long as the state lasts. */
     static final int EPOLLET = 1 << 31;
 

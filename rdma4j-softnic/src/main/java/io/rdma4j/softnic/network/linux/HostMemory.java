@@ -38,7 +38,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private final MailboxTable table;
     private final int interfaceIndex;
     private final boolean isForOwn;
-    private final long process = ProcessHandle.current().pid();
+    private final long process = ProcessIdentity.own();
     private final long nonce = newNonce();
     private final SharedPages pages;
     private final WakePipe pipe;

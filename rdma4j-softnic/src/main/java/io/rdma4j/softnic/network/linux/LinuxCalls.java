@@ -64,6 +64,10 @@ final class LinuxCalls {
     static final int EHOSTUNREACH = 113;
     /** It is under way. */
     static final int EINPROGRESS = 115;
+    /** Nobody listens there. */
+    static final int ECONNREFUSED = 111;
+    /** The other side has closed the connection. */
+    static final int ECONNRESET = 104;
     /** An address of another process. */
     static final int EADDRINUSE = 98;
     /** No address of this machine. */
@@ -193,8 +197,13 @@ final class LinuxCalls {
      * marked as in use at each call; the caller knows that the memory is there. {@return the number of events}
      */
     static int epollWait(int epoll, long events, int most) {
+        return epollWait(epoll, events, most, 0);
+    }
+
+    /** As above, with another time-out; -1 waits until there is an event, or a signal. */
+    static int epollWait(int epoll, long events, int most, int timeoutMs) {
         try {
-            return (int) EPOLL_WAIT.invokeExact(epoll, events, most, 0);
+            return (int) EPOLL_WAIT.invokeExact(epoll, events, most, timeoutMs);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -113,7 +113,7 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     private @Nullable HostMemory openMemory(@Nullable SharedPort others, boolean isRequired)
             throws RdmaException {
-        String obstacle = "there is no folder of the user's own in which processes find each other";
+        String obstacle = String.valueOf(obstacleToSharing());
         if (others != null) {
             try {
                 return new HostMemory(others, networkInterface.getIndex(), isRequired);
@@ -181,6 +181,11 @@ public final class LinuxNetwork implements DatagramNetwork {
     public static PortSharing sharingOfProcess() throws RdmaException {
         SharedPort present = SharedPort.ofProcess();
         return present == null ? PortSharing.NONE : present;
+    }
+
+    /** {@return why this process cannot share its addresses with others, null if it can} */
+    public static @Nullable String obstacleToSharing() {
+        return SharedPort.obstacle();
     }
 
     @Override

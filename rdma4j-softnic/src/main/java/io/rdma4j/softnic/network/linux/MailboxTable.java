@@ -32,7 +32,7 @@ final class MailboxTable {
      *
      * @param scope the interface of a link-local address, else 0
      * @param prefix the first prefix of its process's queue pair numbers
-     * @param process the process ID
+     * @param process as {@link ProcessIdentity} names it
      * @param nonce identifies the mailbox
      * @param memory the file descriptor, in that process, of its memory
      * @param wake the file descriptor, in that process, of its wake-up pipe
@@ -43,29 +43,26 @@ final class MailboxTable {
 
     private final TableMemory table;
     private final long start;
-    private final Changes changes;
-
-    /** Counts the changes of entries, for readers that look only after a change. */
-    interface Changes {
-        /** {@return a number that changes with each change} For any thread. */
-        int count();
-
-        /** An entry has changed. Under the lock. */
-        void announce();
-    }
+    private final long changesAt;
 
     /**
      * @param start where its {@link #LENGTH} bytes begin, zeros at first
+     * @param changesAt where the changes are counted
      */
-    MailboxTable(TableMemory table, long start, Changes changes) {
+    MailboxTable(TableMemory table, long start, long changesAt) {
         this.table = table;
         this.start = start;
-        this.changes = changes;
+        this.changesAt = changesAt;
     }
 
     /** {@return a number that changes whenever an entry does} For any thread, without the lock. */
     int changes() {
-        return changes.count();
+        return table.intAt(changesAt);
+    }
+
+    /** Something has changed that readers have to look at again. Under the lock. */
+    void announce() {
+        table.increase(changesAt);
     }
 
     /** {@return all entries} For any thread, without the lock. */
@@ -119,7 +116,7 @@ final class MailboxTable {
         for (int i = 0; i < MAX_ENTRIES; i++) {
             if (prefixes[i] == SharedTable.NOBODY) {
                 write(at(i), entry);
-                changes.announce();
+                announce();
                 return true;
             }
         }
@@ -155,7 +152,7 @@ final class MailboxTable {
             }
         }
         if (isAny) {
-            changes.announce();
+            announce();
         }
     }
 

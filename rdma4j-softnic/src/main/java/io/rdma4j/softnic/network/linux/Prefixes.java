@@ -42,7 +42,7 @@ final class Prefixes {
             if (!inUse.get(candidate) && !own[candidate]
                     && locks.take(candidate)) {
                 table.taken(candidate, first == 0 ? candidate : first,
-                        ProcessHandle.current().pid());
+                        ProcessIdentity.own());
                 boolean[] more = own.clone();
                 more[candidate] = true;
                 own = more;

@@ -2,12 +2,102 @@ package io.rdma4j.softnic.network.linux;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Information about other processes of the user. Source: proc_pid_fd(5), proc_pid_stat(5). */
+/**
+ * Information about other processes of the user, which {@link ProcessIdentity} names. Source: proc_pid_fd(5),
+ * proc_pid_stat(5), proc_pid_status(5), user_namespaces(7).
+ */
 final class ProcessFiles {
+    private static final Path PROC = Path.of("/proc");
+
     private ProcessFiles() {}
+
+    /**
+     * {@return the number of the user that this process acts for, in the user namespace around its own if it has one}
+     * Processes of one user in several containers have the same one, if the containers are no deeper than that.
+     */
+    static long user() throws LinuxSocket.Refused {
+        try {
+            long own = effectiveUser();
+            for (String line : Files.readAllLines(PROC.resolve("self/uid_map"))) {
+                // The first number inside, the first outside, how many.
+                String[] words = line.trim().split("\\s+", -1);
+                long offset = own - Long.parseLong(words[0]);
+                if (offset >= 0 && offset < Long.parseLong(words[2])) {
+                    return Long.parseLong(words[1]) + offset;
+                }
+            }
+            return own;
+        } catch (IOException | RuntimeException notToBeSeen) {
+            throw new LinuxSocket.Refused(LinuxCalls.ENOENT, "reading /proc/self");
+        }
+    }
+
+    /** {@return the number of the user that this process acts for, in its own user namespace} */
+    static int effectiveUser() throws IOException {
+        // The second of the real, the effective, the saved and the one of the file system.
+        return Files.readAllLines(PROC.resolve("self/status")).stream()
+                .filter(line -> line.startsWith("Uid:"))
+                .map(line -> Integer.parseUnsignedInt(line.split("\\s+", -1)[2])).findFirst()
+                .orElseThrow(() -> new IOException("the system does not say whose process it is"));
+    }
+
+    /**
+     * Looks through the processes of this user and network namespace, and opens a file without a name that one of them has
+     * open.
+     *
+     * @param name what the system calls it, beginning with its kind
+     * @return the file descriptor in this process, -1 if none of those processes has it, or they are not to be seen
+     */
+    static int find(String name, int flags) {
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
+            Object network = inode(PROC.resolve("self/ns/net"));
+            Object user = owner(PROC.resolve("self"));
+            for (Path process : processes) {
+                int found = isNeighbour(process, network, user) ? find(process, name, flags) : -1;
+                if (found >= 0) {
+                    return found;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException notToBeSeen) {
+            // As if there were none.
+        }
+        return -1;
+    }
+
+    private static boolean isNeighbour(Path process, Object network, Object user) {
+        try {
+            return owner(process).equals(user)
+                    && inode(process.resolve("ns/net")).equals(network);
+        } catch (IOException ended) {
+            return false;
+        }
+    }
+
+    private static int find(Path process, String name, int flags) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(process.resolve("fd"))) {
+            for (Path file : files) {
+                if (Files.readSymbolicLink(file).toString().startsWith(name)) {
+                    return open(file.toString(), name, flags);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException | LinuxSocket.Refused ended) {
+            // The process, or the file was closed meanwhile.
+        }
+        return -1;
+    }
+
+    private static Object inode(Path file) throws IOException {
+        return Files.getAttribute(file, "unix:ino");
+    }
+
+    private static Object owner(Path file) throws IOException {
+        return Files.getAttribute(file, "unix:uid");
+    }
 
     /**
      * Opens an unnamed file that another process has open.
@@ -19,7 +109,14 @@ final class ProcessFiles {
      * @return the file descriptor in this process
      */
     static int open(long process, int number, String name, int flags) throws LinuxSocket.Refused {
-        String path = "/proc/" + process + "/fd/" + number;
+        if (!ProcessIdentity.isVisible(process)) {
+            throw new LinuxSocket.Refused(LinuxCalls.EACCES,
+                    "opening a file of " + ProcessIdentity.text(process));
+        }
+        return open("/proc/" + ProcessIdentity.number(process) + "/fd/" + number, name, flags);
+    }
+
+    private static int open(String path, String name, int flags) throws LinuxSocket.Refused {
         requireNamed(path, name);
         int opened;
         try (Arena call = Arena.ofConfined()) {
@@ -60,10 +157,14 @@ final class ProcessFiles {
         }
     }
 
-    /** {@return whether a process is stopped, by a signal or a debugger; false if there is none of that number} */
+    /** {@return whether a process is stopped, by a signal or a debugger; false if it is not to be seen} */
     static boolean isStopped(long process) {
+        if (!ProcessIdentity.isVisible(process)) {
+            return false;
+        }
         try {
-            String status = Files.readString(Path.of("/proc/" + process + "/stat"));
+            String status = Files.readString(
+                    Path.of("/proc/" + ProcessIdentity.number(process) + "/stat"));
             // After the name, which is in parentheses and may contain parentheses.
             int behindName = status.lastIndexOf(") ");
             return behindName >= 0 && "Tt".indexOf(status.charAt(behindName + 2)) >= 0;

@@ -219,7 +219,7 @@ final class ServicePorts {
             int owner = table.owner(row, port);
             if (owner != 0 && owner != prefix && prefixes.isAlive(owner)) {
                 throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
-                        + " is held by process " + table.process(owner)
+                        + " is held by " + ProcessIdentity.text(table.process(owner))
                         + "; end that one, or choose another port");
             }
             table.owner(row, port, prefix);

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -14,8 +16,11 @@ final class SharedPages implements AutoCloseable {
     private static final int F_SEAL_SHRINK = 2;
     private static final int F_SEAL_GROW = 4;
     private static final int SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW;
-    private static final int O_RDWR = 2;
-    private static final int O_CLOEXEC = 0x8_0000;
+    /** O_RDWR and O_CLOEXEC. */
+    private static final int FLAGS = 2 | 0x8_0000;
+    /** What the system's names of such files begin with. */
+    private static final String NAMES = "/memfd:";
+    private static final int ZEROS = 64 << 10;
 
     private final int descriptor;
     private final Arena arena = Arena.ofShared();
@@ -47,7 +52,22 @@ final class SharedPages implements AutoCloseable {
      * @throws LinuxSocket.Refused if it is no memory of this length, or this process may not open it
      */
     static SharedPages open(long process, int number, long length) throws LinuxSocket.Refused {
-        int opened = ProcessFiles.open(process, number, "/memfd:", O_RDWR | O_CLOEXEC);
+        return of(ProcessFiles.open(process, number, NAMES, FLAGS), length);
+    }
+
+    /** {@return pages of a name that another process of this user and network namespace has, null if none is found} */
+    static @Nullable SharedPages find(String name, long length) throws LinuxSocket.Refused {
+        // What follows the name is no part of it.
+        int opened = ProcessFiles.find(NAMES + name + " (", FLAGS);
+        return opened < 0 ? null : of(opened, length);
+    }
+
+    /**
+     * {@return the pages of an open file, which is closed with them}
+     *
+     * @throws LinuxSocket.Refused if it is no memory of this length; it is closed then
+     */
+    static SharedPages of(int opened, long length) throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
             int seals = new LinuxCalls(call).fcntl(opened, F_GET_SEALS, 0);
             if (seals < 0 || (seals & F_SEAL_SHRINK) == 0
@@ -58,6 +78,25 @@ final class SharedPages implements AutoCloseable {
         } catch (LinuxSocket.Refused e) {
             LinuxCalls.close(opened);
             throw e;
+        }
+    }
+
+    /**
+     * Writes zeros: pages that were never written have no memory yet, and a store to them ends the process by a signal if no
+     * memory is left.
+     *
+     * @throws LinuxSocket.Refused ENOMEM and its like if there is none
+     */
+    void fill(long length) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxCalls calls = new LinuxCalls(call);
+            MemorySegment zeros = call.allocate(ZEROS);
+            for (long at = 0; at < length;) {
+                long next = Math.min(zeros.byteSize(), length - at);
+                at += LinuxSocket.Refused.unlessDone(
+                        (int) calls.pwrite(descriptor, zeros.asSlice(0, next), at),
+                        "pwrite to shared memory");
+            }
         }
     }
 

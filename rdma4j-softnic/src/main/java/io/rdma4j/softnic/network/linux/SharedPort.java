@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
@@ -8,10 +9,8 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -24,6 +23,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+
+import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
 
 /**
  * This process's share of UDP port 4791: a number prefix that no other process of the user has, its sockets in the
@@ -52,15 +55,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static final long RESTORED_LOOK_NS = 20_000_000;
     static final String OPERATION = "share UDP port 4791";
 
-    private static final long PROCESS = ProcessHandle.current().pid();
-
-    private final Path file;
-    private final Arena arena;
+    private final TableSocket tableSocket;
+    private final Arena arena = Arena.ofShared();
     private final TableLocks locks;
     private final SharedTable table;
     private final PlaceFinder finder;
     private final MailboxTable mailboxes;
-    private final TableChanges changes;
     /** The socket of this process at each address. Changed under the lock. */
     private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
     /** Where the table had the groups last. */
@@ -100,18 +100,39 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private record Firsts(int count, byte[] of) {}
 
     private static @Nullable SharedPort ofProcess;
+    /** Why this process cannot share, which it is not asked again. */
+    private static @Nullable String obstacle;
 
-    /** {@return this process's share, which the first call takes; null if there is no shared folder} */
+    /**
+     * {@return this process's share, which the first call takes; null if it cannot share, which is logged once}
+     *
+     * @throws RdmaException if it could, and has to wait for others too long: ETIMEDOUT, EAGAIN
+     */
     static synchronized @Nullable SharedPort ofProcess() throws RdmaException {
-        SharedPort present = ofProcess;
-        Path folder = present == null ? SharedFolder.ofUser() : null;
-        if (folder != null) {
-            String name = SharedFile.name();
-            present = open(folder, name);
-            ofProcess = present;
-            SharedFile.deleteUnused(folder, name);
+        if (ofProcess == null && obstacle == null) {
+            try {
+                ofProcess = open(TableSocket.nameOfUser());
+            } catch (RdmaException e) {
+                if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EAGAIN) {
+                    throw e;
+                }
+                unshared(e.detail());
+            } catch (LinuxSocket.Refused | LinkageError e) {
+                unshared(String.valueOf(e.getMessage()));
+            }
         }
-        return present;
+        return ofProcess;
+    }
+
+    private static void unshared(String why) {
+        obstacle = why;
+        LOG.log(System.Logger.Level.WARNING, "RoCE has only addresses whose UDP port 4791 no other"
+                + " process has, and keeps them for this process: {0}", why);
+    }
+
+    /** {@return why this process cannot share, null if it can or has not tried} */
+    static synchronized @Nullable String obstacle() {
+        return obstacle;
     }
 
     /** Makes a socket a member of a group: allows sharing and binds it. */
@@ -120,69 +141,82 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * Joins the processes that share a file in a folder.
+     * Joins the processes that meet at a name.
      *
-     * @param name the name of the file; files of different names are independent
-     * @throws RdmaException EACCES if the file cannot be used, EBUSY if processes of another version use it, EAGAIN if all
-     *         prefixes are taken, ENOMEM if there is no room for the file
+     * @throws RdmaException EACCES if the system or another user does not let this process share, EBUSY if processes of
+     *         another version do or nobody answers, EAGAIN if all prefixes are taken, ENOMEM if there is no room for the
+     *         table, ETIMEDOUT as {@link TableLocks#lock}
      */
-    static SharedPort open(Path folder, String name) throws RdmaException {
-        return open(folder, name, PlaceFinder.ANSWER_TIMEOUT_NS);
+    static SharedPort open(String name) throws RdmaException {
+        return open(name, PlaceFinder.ANSWER_TIMEOUT_NS);
     }
 
     /** As above, with another time to wait for the answers of other processes. */
-    static SharedPort open(Path folder, String name, long answerTimeoutNs) throws RdmaException {
-        Arena arena = Arena.ofShared();
+    static SharedPort open(String name, long answerTimeoutNs) throws RdmaException {
         try {
-            return new SharedPort(folder.resolve(name), arena, answerTimeoutNs);
-        } catch (RdmaException e) {
-            arena.close();
-            throw e;
+            requireSteering();
+            TableSocket joined = TableSocket.join(name);
+            boolean isOpen = false;
+            try {
+                SharedPort port = new SharedPort(joined, answerTimeoutNs);
+                isOpen = true;
+                return port;
+            } finally {
+                if (!isOpen) {
+                    joined.close();
+                }
+            }
         } catch (LinuxSocket.Refused e) {
-            arena.close();
-            throw e.during(OPERATION, folder.resolve(name) + " cannot be used");
-        } catch (IOException e) {
-            arena.close();
-            throw new RdmaException(Errno.EACCES, OPERATION,
-                    folder.resolve(name) + " cannot be used: " + e.getMessage(), e);
+            throw e.during(OPERATION, "the system does not let this process share addresses");
         }
     }
 
-    private SharedPort(Path file, Arena arena, long answerTimeoutNs)
-            throws IOException, LinuxSocket.Refused, RdmaException {
-        this.file = file;
-        this.arena = arena;
-        locks = SharedFile.locked(file);
+    /** Sandboxes may refuse what sharing needs, and a socket that is bound could not be taken back. */
+    private static void requireSteering() throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket trial = LinuxSocket.open(SocketAddress.AF_INET, call);
+            try {
+                trial.set(SOL_SOCKET, SO_REUSEPORT, 1);
+                trial.steer(SteeringProgram.of(Map.of(), Map.of()));
+            } finally {
+                trial.close();
+            }
+        }
+    }
+
+    private SharedPort(TableSocket tableSocket, long answerTimeoutNs)
+            throws LinuxSocket.Refused, RdmaException {
+        this.tableSocket = tableSocket;
+        table = new SharedTable(tableSocket.pages().map(0, SharedTable.LENGTH));
+        // Opened once more, for locks belong to an opening, and the one that is passed on is the same in all processes.
+        locks = new TableLocks(tableSocket.path());
         givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
         PlaceFinder probing = null;
-        TableChanges counting = null;
         boolean wasDamaged;
+        boolean isLocked = false;
         boolean hasBegun = false;
         try {
-            // Not by its name, which may lead to another file by now.
-            table = SharedTable.map(locks.opened(), file, arena);
+            locks.lock();
+            isLocked = true;
             prefixes = new Prefixes(locks, table);
             probing = new PlaceFinder(table, prefixes, arena, answerTimeoutNs);
             finder = probing;
             wasDamaged = beginIfUnused();
             prefix = prefixes.take(0);
-            counting = TableChanges.of(table, prefixes);
-            changes = counting;
-            changes.enter(prefix);
-            mailboxes = table.mailboxes(changes);
+            mailboxes = table.mailboxes();
             forgetPredecessor(prefix);
             services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
             hasBegun = true;
         } finally {
-            locks.unlock();
+            if (isLocked) {
+                locks.unlock();
+            }
             if (!hasBegun) {
                 locks.close();
                 if (probing != null) {
                     probing.close();
                 }
-                if (counting != null) {
-                    counting.close();
-                }
+                arena.close();
             }
         }
         if (wasDamaged) {
@@ -191,22 +225,19 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * Clears the table if no other process lives: it then has only entries of dead processes.
+     * Clears the table if no other process lives: it then is new, or has only entries of dead processes.
      *
      * @return whether the table is damaged, and the other processes have to restore it
      */
-    private boolean beginIfUnused() throws LinuxSocket.Refused, RdmaException {
-        int present = locks.anyOthers();
-        int version = table.version();
-        if (present == SharedTable.NOBODY || version == SharedTable.DAMAGED) {
-            table.clear();
-            return present != SharedTable.NOBODY;
+    private boolean beginIfUnused() throws LinuxSocket.Refused {
+        boolean isAlone = locks.anyOthers() == SharedTable.NOBODY;
+        boolean isBegun = table.isBegun();
+        if (isAlone && !isBegun) {
+            table.beginAnywhere();
         }
-        if (version != SharedTable.VERSION) {
-            throw new RdmaException(Errno.EBUSY, OPERATION, "process "
-                    + table.process(present) + " shares it by the rules of another version of"
-                    + " rdma4j (" + version + ", not " + SharedTable.VERSION
-                    + "): end it, or use the same version");
+        if (isAlone || !isBegun) {
+            table.clear();
+            return !isAlone;
         }
         return false;
     }
@@ -264,7 +295,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             int taken = prefixes.take(prefix);
             forgetPredecessor(taken);
-            changes.announce();
+            mailboxes.announce();
             attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
@@ -297,7 +328,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             if (sockets.containsKey(membership)) {
                 throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
             }
-            boolean isUncertain = table.isChanging(group);
+            boolean isUncertain = hadStrangers(address, binding) | table.isChanging(group);
             table.changing(group, true);
             List<Integer> before = table.places(group);
             boolean isBound = false;
@@ -345,9 +376,30 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private boolean hasUnknown(Gid address) throws LinuxSocket.Refused {
-        return PortHolder.count(address.address(),
-                io.rdma4j.protocol.roce.wire.Path.UDP_PORT) > table.sockets(address)
+        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address)
                 && locks.anyOthers() != SharedTable.NOBODY;
+    }
+
+    /**
+     * As below, before a socket is bound: who does not share by this table loses no packet.
+     *
+     * @throws LinuxSocket.Refused EADDRINUSE if the system does not let them share
+     */
+    private boolean hadStrangers(Gid address, Binding binding)
+            throws LinuxSocket.Refused, RdmaException {
+        int known = table.sockets(address);
+        if (PortHolder.count(address.address(), UDP_PORT) <= known) {
+            return false;
+        }
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket trial = LinuxSocket.open(SocketAddress.family(address), call);
+            try {
+                binding.bind(trial);
+            } finally {
+                trial.close();
+            }
+        }
+        return hadStrangers(address, known);
     }
 
     /**
@@ -357,15 +409,14 @@ final class SharedPort implements PortSharing, AutoCloseable {
      *
      * @throws RdmaException EADDRINUSE if they stay longer
      */
-    private boolean hadStrangers(Gid address, int known) throws RdmaException {
+    private static boolean hadStrangers(Gid address, int known) throws RdmaException {
         InetAddress local = address.address();
         long untilNs = System.nanoTime() + MAX_STRANGER_NS;
         boolean hadAny = false;
-        while (PortHolder.count(local, io.rdma4j.protocol.roce.wire.Path.UDP_PORT) > known) {
+        while (PortHolder.count(local, UDP_PORT) > known) {
             hadAny = true;
             if (System.nanoTime() - untilNs > 0) {
-                throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
-                        + local.getHostAddress() + " (shared by " + file + ") is taken");
+                throw AddressRefusal.taken(local, null);
             }
             LockSupport.parkNanos(STRANGER_LOOK_NS);
         }
@@ -575,7 +626,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     /** {@return the prefix that the process of a queue pair's number began with} */
     int firstPrefix(int queuePair) {
-        int count = changes.count();
+        int count = mailboxes.changes();
         Firsts known = firsts;
         if (known.count != count || known.of.length == 0) {
             known = new Firsts(count, table.firsts());
@@ -680,7 +731,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
             wasMended = isMended;
             restNs = isMended ? MIN_REST_NS : Math.min(2 * restNs, MAX_REST_NS);
-        } catch (LinuxSocket.Refused | IOException e) {
+        } catch (LinuxSocket.Refused | RdmaException e) {
             LOG.log(System.Logger.Level.WARNING, "packets may go astray: {0}", e.getMessage());
         } finally {
             lastMendNs = System.nanoTime();
@@ -735,26 +786,25 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 isProgramDue = false;
                 attachLocked();
             }
-            if (!isLossReported && !locks.isInPlace()) {
+            if (!isLossReported && !tableSocket.check()) {
                 isLossReported = true;
                 LOG.log(System.Logger.Level.WARNING,
-                        "{0} was removed or replaced: processes that start from now on cannot share"
-                                + " addresses with this one until it ends",
-                        file);
+                        "processes that start from now on cannot share addresses with this one"
+                                + " until it ends: they find another table");
             }
-        } catch (LinuxSocket.Refused | IOException e) {
+        } catch (LinuxSocket.Refused | RdmaException e) {
             LOG.log(System.Logger.Level.DEBUG, "the shared table was not checked", e);
         }
     }
 
     /** {@return whether the table has all that it should have of this process} Without the lock, so only probably. */
     private boolean isIntact() {
-        if (table.version() != SharedTable.VERSION || !changes.isEntered(prefix)
-                || !services.isIntact() || !published.stream().allMatch(mailboxes::has)) {
+        if (!table.isBegun() || !services.isIntact()
+                || !published.stream().allMatch(mailboxes::has)) {
             return false;
         }
         for (int each : prefixes.own()) {
-            if (table.first(each) != prefix || table.process(each) != PROCESS) {
+            if (table.first(each) != prefix || table.process(each) != ProcessIdentity.own()) {
                 return false;
             }
         }
@@ -775,14 +825,13 @@ final class SharedPort implements PortSharing, AutoCloseable {
         locks.lock();
         try {
             giveUp();
-            if (table.version() == SharedTable.DAMAGED) {
+            if (!table.isBegun()) {
                 table.clear();
             }
             table.begin();
             for (int each : prefixes.own()) {
-                table.belongs(each, prefix, PROCESS);
+                table.belongs(each, prefix, ProcessIdentity.own());
             }
-            changes.enter(prefix);
             services.restore();
             restoreMailboxes();
             for (Membership each : sockets.keySet()) {
@@ -790,8 +839,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
             isProgramDue = true;
             LOG.log(System.Logger.Level.WARNING,
-                    "{0} was damaged by another program and is restored",
-                    file);
+                    "{0} was damaged by another program and is restored", SharedTable.NAME);
         } finally {
             locks.unlock();
         }
@@ -804,7 +852,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 boolean _ = mailboxes.add(each);
             }
         }
-        changes.announce();
+        mailboxes.announce();
     }
 
     private void restore(Membership membership) throws LinuxSocket.Refused {
@@ -844,7 +892,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         awaitLeft();
         locks.close();
         finder.close();
-        changes.close();
+        tableSocket.close();
         synchronized (passers) {
             passers.values().forEach(DatagramPasser::close);
             passers.clear();

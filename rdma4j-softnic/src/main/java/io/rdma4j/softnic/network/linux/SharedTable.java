@@ -1,13 +1,9 @@
 package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.RdmaException;
 
-import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,19 +13,17 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The mapped file with the common state of the processes of one user that share UDP port 4791: the process
+ * The memory with the common state of the processes of one user that share UDP port 4791: the process
  * of each prefix, the places of the sockets of each address, the owner of each service port. The holder of the lock of
  * {@link SharedPort} reads and changes it; only the answers to probes are written without the lock, each by one process.
  *
  * <p>Other processes write its contents: numbers out of range are ignored.
  */
 final class SharedTable {
-    /** The version of the layout. */
-    static final int VERSION = 4;
-    /** What is greater is no version but damage. */
-    private static final int MAX_VERSION = 1000;
-    /** Instead of a version: the table is new, or was damaged. */
-    static final int DAMAGED = 0;
+    /** The version of the layout, and of the rules by which processes use it. */
+    static final int VERSION = 5;
+    /** What to call it in a text. */
+    static final String NAME = "the table of shared addresses";
     /** The entry of a place without a process, or whose process is not known. */
     static final int NOBODY = 0;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
@@ -48,6 +42,8 @@ final class SharedTable {
     /** Which process has had the lock last: see {@link TableLocks}. */
     static final long HOLDER_AT = 32;
     private static final long KEY_AT = 40;
+    /** In a cache line of its own: each packet looks there. */
+    private static final long CHANGES_AT = 128;
     private static final long ANSWERS_AT = 256;
     private static final long FIRSTS_AT = 512;
     private static final long PROCESSES_AT = 1024;
@@ -73,43 +69,24 @@ final class SharedTable {
     /** In the entry of a service whose listener is closed, for as long as requests of it are not answered. */
     private static final long ONLY_REPETITIONS = 1L << 40;
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
-    /** For each prefix the inode, and then the descriptor, of its process's {@link TableChanges}. */
-    private static final long CHANGES_AT = MAILBOXES_AT + MailboxTable.LENGTH;
-    private static final long INODES_LENGTH = 256 * 8;
-    private static final long DESCRIPTORS_LENGTH = 256 * 4;
-    static final long LENGTH = CHANGES_AT + INODES_LENGTH + DESCRIPTORS_LENGTH;
+    static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final TableMemory memory;
 
-    /** A table of this process alone. */
+    /** @param memory zeros at first */
     SharedTable(MemorySegment memory) {
-        this(TableMemory.of(memory));
+        this.memory = new TableMemory(memory);
     }
 
-    private SharedTable(TableMemory memory) {
-        this.memory = memory;
-    }
-
-    /**
-     * Maps the existing file and extends it to the necessary length.
-     *
-     * @param name what to call it
-     * @throws RdmaException ENOMEM if there is no room for it
-     */
-    static SharedTable map(Path file, Path name, Arena arena) throws IOException, RdmaException {
-        return new SharedTable(TableMemory.map(file, name, LENGTH, arena));
-    }
-
-    /** {@return the version that it was begun with, or {@link #DAMAGED}} */
-    int version() {
-        int version = memory.longAt(MAGIC_AT) == MAGIC ? memory.intAt(VERSION_AT) : DAMAGED;
-        return version < 0 || version > MAX_VERSION ? DAMAGED : version;
+    /** {@return whether it was begun} It is new otherwise, or was damaged. */
+    boolean isBegun() {
+        return memory.longAt(MAGIC_AT) == MAGIC && memory.intAt(VERSION_AT) == VERSION;
     }
 
     /**
-     * Clears the table, except for the last prefix taken and the holder of the lock. A process that is killed meanwhile
-     * leaves a table without a version.
+     * Clears the table, except for the last prefix taken, the holder of the lock and the number of changes. A process that is
+     * killed meanwhile leaves a table that is not begun.
      */
     void clear() {
         memory.longAt(MAGIC_AT, 0);
@@ -124,6 +101,13 @@ final class SharedTable {
     /** {@return the prefix that was given out last} */
     int lastTaken() {
         return memory.intAt(LAST_TAKEN_AT) & 0xff;
+    }
+
+    /**
+     * Begins with any prefix: packets may still be on their way to a process that had a prefix of a table before.
+     */
+    void beginAnywhere() {
+        memory.intAt(LAST_TAKEN_AT, RANDOM.nextInt(LAST_PREFIX));
     }
 
     /** @param first the first prefix of the process, which identifies it in groups */
@@ -153,7 +137,7 @@ final class SharedTable {
         return memory.longAt(PROCESSES_AT + prefix * 8L);
     }
 
-    /** Marks a table that was damaged as one of this version, without clearing it. */
+    /** Marks a table that was damaged as begun, without clearing it. */
     void begin() {
         memory.intAt(VERSION_AT, VERSION);
         memory.longAt(MAGIC_AT, MAGIC);
@@ -316,36 +300,9 @@ final class SharedTable {
 
     // ---------------------------------------------------------------- mailboxes
 
-    /**
-     * {@return which devices have memory to meet in}
-     *
-     * @param changes counts the changes
-     */
-    MailboxTable mailboxes(MailboxTable.Changes changes) {
-        return new MailboxTable(memory, MAILBOXES_AT, changes);
-    }
-
-    /** Names the counter of changes of a process. */
-    void counter(int prefix, int descriptor, long inode) {
-        memory.intAt(CHANGES_AT + INODES_LENGTH + prefix * 4L, descriptor);
-        memory.longAt(CHANGES_AT + prefix * 8L, inode);
-    }
-
-    /** {@return the inodes of the counters, by prefix; 0 for none} */
-    long[] counters() {
-        long[] inodes = new long[LAST_PREFIX + 1];
-        memory.copy(CHANGES_AT, inodes.length * Long.BYTES).asLongBuffer().get(inodes);
-        return inodes;
-    }
-
-    /** {@return the inode of the counter of a process, 0 for none} */
-    long counter(int prefix) {
-        return memory.longAt(CHANGES_AT + prefix * 8L);
-    }
-
-    /** {@return the file descriptor of a counter in its process} */
-    int counterDescriptor(int prefix) {
-        return memory.intAt(CHANGES_AT + INODES_LENGTH + prefix * 4L);
+    /** {@return which devices have memory to meet in} */
+    MailboxTable mailboxes() {
+        return new MailboxTable(memory, MAILBOXES_AT, CHANGES_AT);
     }
 
     // ---------------------------------------------------------------- probes

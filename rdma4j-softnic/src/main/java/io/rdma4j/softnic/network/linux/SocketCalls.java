@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandle;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The C library's functions for sockets of any kind. A call that fails returns the negated error number. For any
@@ -15,40 +16,20 @@ final class SocketCalls {
             JAVA_INT);
     private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
             JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-
     private static final MethodHandle GETSOCKOPT = LinuxCalls.handle("getsockopt", JAVA_INT,
             JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle LISTEN = LinuxCalls.handle("listen", JAVA_INT, JAVA_INT,
+            JAVA_INT);
     private static final MethodHandle CONNECT = LinuxCalls.handle("connect", JAVA_INT, JAVA_INT,
+            ADDRESS, JAVA_INT);
+    private static final MethodHandle ACCEPT4 = LinuxCalls.handle("accept4", JAVA_INT, JAVA_INT,
+            ADDRESS, ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMSG = LinuxCalls.handle("sendmsg", JAVA_LONG, JAVA_INT,
+            ADDRESS, JAVA_INT);
+    private static final MethodHandle RECVMSG = LinuxCalls.handle("recvmsg", JAVA_LONG, JAVA_INT,
             ADDRESS, JAVA_INT);
 
     private SocketCalls() {}
-
-    /**
-     * getsockopt(2).
-     *
-     * @param value receives it
-     * @param length room for an {@code int}
-     */
-    static int option(ErrorNumber error, int descriptor, int level, int option,
-            MemorySegment value, MemorySegment length) {
-        length.set(JAVA_INT, 0, (int) value.byteSize());
-        try {
-            return error.outcome((int) GETSOCKOPT.invokeExact(error.state(), descriptor, level,
-                    option, value, length));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
-    }
-
-    /** connect(2). */
-    static int connect(ErrorNumber error, int descriptor, MemorySegment address, int length) {
-        try {
-            return error.outcome(
-                    (int) CONNECT.invokeExact(error.state(), descriptor, address, length));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
-    }
 
     /**
      * bind(2).
@@ -70,6 +51,72 @@ final class SocketCalls {
         try {
             return error.outcome((int) SETSOCKOPT.invokeExact(error.state(), descriptor, level,
                     option, value, (int) value.byteSize()));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /**
+     * getsockopt(2).
+     *
+     * @param value receives it
+     * @param length room for an {@code int}
+     */
+    static int option(ErrorNumber error, int descriptor, int level, int option,
+            MemorySegment value, MemorySegment length) {
+        length.set(JAVA_INT, 0, (int) value.byteSize());
+        try {
+            return error.outcome((int) GETSOCKOPT.invokeExact(error.state(), descriptor, level,
+                    option, value, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** listen(2). */
+    static int listen(ErrorNumber error, int descriptor, int backlog) {
+        try {
+            return error.outcome((int) LISTEN.invokeExact(error.state(), descriptor, backlog));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** connect(2). */
+    static int connect(ErrorNumber error, int descriptor, MemorySegment address, int length) {
+        try {
+            return error.outcome(
+                    (int) CONNECT.invokeExact(error.state(), descriptor, address, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** accept4(2). {@return the file descriptor} */
+    static int accept(ErrorNumber error, int descriptor, int flags) {
+        try {
+            return error.outcome((int) ACCEPT4.invokeExact(error.state(), descriptor,
+                    MemorySegment.NULL, MemorySegment.NULL, flags));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** sendmsg(2). Not for packets: {@link LinuxSocket} has a call that makes no garbage. */
+    static long send(ErrorNumber error, int descriptor, MemorySegment message, int flags) {
+        try {
+            return error.outcome(
+                    (long) SENDMSG.invokeExact(error.state(), descriptor, message, flags));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** recvmsg(2). Not for packets either. */
+    static long receive(ErrorNumber error, int descriptor, MemorySegment message, int flags) {
+        try {
+            return error.outcome(
+                    (long) RECVMSG.invokeExact(error.state(), descriptor, message, flags));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
-/** Options of sockets, and their values. Source: socket(7), ip(7), ipv6(7), tcp(7), udp(7). */
+/** Options of sockets, and their values. Source: socket(7), ip(7), ipv6(7), tcp(7), udp(7), unix(7). */
 final class SocketOption {
     static final int SOL_SOCKET = 1;
     static final int SO_REUSEADDR = 2;
@@ -10,6 +10,9 @@ final class SocketOption {
     static final int SO_KEEPALIVE = 9;
     static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
+    static final int SO_PEERCRED = 17;
+    static final int SO_RCVTIMEO = 20;
+    static final int SO_SNDTIMEO = 21;
     static final int SO_ATTACH_REUSEPORT_CBPF = 51;
 
     static final int IPPROTO_IP = 0;

@@ -3,8 +3,6 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -34,7 +32,6 @@ class TableLocks implements AutoCloseable {
 
     private static final String NOT_COUNTED = "the inner of two calls would end the lock of the file";
 
-    private final Path file;
     private final ByteLocks bytes;
     private final Patience patience;
     /** For the threads of this process, because the file locks only distinguish processes. */
@@ -45,7 +42,6 @@ class TableLocks implements AutoCloseable {
     }
 
     TableLocks(Path file, Patience patience) throws LinuxSocket.Refused {
-        this.file = file;
         this.patience = patience;
         bytes = new ByteLocks(file);
     }
@@ -63,10 +59,10 @@ class TableLocks implements AutoCloseable {
         try {
             waitForOthers();
             // The system does not report the holder of an open-file lock.
-            bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
+            bytes.put(SharedTable.HOLDER_AT, ProcessIdentity.own());
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
-            throw e.during(SharedPort.OPERATION, file + " cannot be locked");
+            throw e.during(SharedPort.OPERATION, SharedTable.NAME + " cannot be locked");
         } finally {
             if (!isLocked) {
                 threads.unlock();
@@ -99,10 +95,10 @@ class TableLocks implements AutoCloseable {
         try {
             isLocked = bytes.tryLock(CHANGE);
             if (isLocked) {
-                bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
+                bytes.put(SharedTable.HOLDER_AT, ProcessIdentity.own());
             }
         } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.DEBUG, () -> file + " cannot be locked", e);
+            LOG.log(System.Logger.Level.DEBUG, SharedTable.NAME + " cannot be locked", e);
         } finally {
             if (!isLocked) {
                 threads.unlock();
@@ -111,7 +107,7 @@ class TableLocks implements AutoCloseable {
         return isLocked;
     }
 
-    /** {@return the process that had the lock last, 0 if that is not known} */
+    /** {@return the process that had the lock last, as {@link ProcessIdentity} names it; 0 if that is not known} */
     long holder() {
         return bytes.get(SharedTable.HOLDER_AT);
     }
@@ -139,12 +135,14 @@ class TableLocks implements AutoCloseable {
     /** Many processes that start at once make slow progress, but they make it. */
     private void requireProgress(long process, long waitedNs) throws RdmaException {
         if (ProcessFiles.isStopped(process)) {
-            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, "process " + process
-                    + " is stopped while it changes " + file + ": let it go on, or end it");
+            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION,
+                    ProcessIdentity.text(process) + " is stopped while it changes "
+                            + SharedTable.NAME + ": let it go on, or end it");
         }
         if (waitedNs > patience.mostNs) {
-            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, "process " + process
-                    + " has been changing " + file + " for too long: end it");
+            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION,
+                    ProcessIdentity.text(process) + " has been changing " + SharedTable.NAME
+                            + " for too long: end it");
         }
     }
 
@@ -157,37 +155,10 @@ class TableLocks implements AutoCloseable {
         try {
             bytes.unlock(CHANGE);
         } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.ERROR, "the lock of " + file + " cannot be released", e);
+            LOG.log(System.Logger.Level.ERROR,
+                    "the lock of " + SharedTable.NAME + " cannot be released", e);
         } finally {
             threads.unlock();
-        }
-    }
-
-    /** {@return a path to the file that has the locks, wherever its name leads} */
-    Path opened() {
-        return bytes.opened();
-    }
-
-    /** {@return whether the file still exists under its name} Reliable while the caller has the lock. */
-    boolean isInPlace() throws IOException {
-        return bytes.isAt(file);
-    }
-
-    /** Deletes the file, if no process uses it. */
-    void deleteIfUnused() throws LinuxSocket.Refused, IOException {
-        if (!bytes.tryLock(CHANGE)) {
-            return;
-        }
-        try {
-            if (anyOthers() != SharedTable.NOBODY) {
-                return;
-            }
-            // A process that has opened it meanwhile waits for the lock, and then sees that the file was deleted.
-            if (isInPlace()) {
-                Files.delete(file);
-            }
-        } finally {
-            bytes.unlock(CHANGE);
         }
     }
 
@@ -222,7 +193,7 @@ class TableLocks implements AutoCloseable {
 
     /** {@return the error for a failed system call on the file} */
     RdmaException unusable(LinuxSocket.Refused cause) {
-        return cause.during(SharedPort.OPERATION, file + " cannot be used");
+        return cause.during(SharedPort.OPERATION, SharedTable.NAME + " cannot be used");
     }
 
     /** Releases all locks. */

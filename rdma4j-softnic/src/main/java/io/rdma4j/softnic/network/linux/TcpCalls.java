@@ -27,10 +27,6 @@ final class TcpCalls {
     private static final long SIOCOUTQ = 0x5411;
     private static final int SHUT_WR = 1;
 
-    private static final MethodHandle LISTEN = LinuxCalls.handle("listen", JAVA_INT, JAVA_INT,
-            JAVA_INT);
-    private static final MethodHandle ACCEPT4 = LinuxCalls.handle("accept4", JAVA_INT, JAVA_INT,
-            ADDRESS, ADDRESS, JAVA_INT);
     private static final MethodHandle GETSOCKNAME = LinuxCalls.handle("getsockname", JAVA_INT,
             JAVA_INT, ADDRESS, ADDRESS);
     private static final MethodHandle GETPEERNAME = LinuxCalls.handle("getpeername", JAVA_INT,
@@ -80,11 +76,7 @@ final class TcpCalls {
 
     /** listen(2). */
     int listen(int socket, int backlog) {
-        try {
-            return error.outcome((int) LISTEN.invokeExact(error.state(), socket, backlog));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return SocketCalls.listen(error, socket, backlog);
     }
 
     /** connect(2). */
@@ -94,12 +86,7 @@ final class TcpCalls {
 
     /** accept4(2). {@return the file descriptor} */
     int accept(int socket) {
-        try {
-            return error.outcome((int) ACCEPT4.invokeExact(error.state(), socket,
-                    MemorySegment.NULL, MemorySegment.NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return SocketCalls.accept(error, socket, SOCK_NONBLOCK | SOCK_CLOEXEC);
     }
 
     /** getsockname(2). {@return the address and port of this side} */

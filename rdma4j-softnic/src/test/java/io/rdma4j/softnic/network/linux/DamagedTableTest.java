@@ -13,19 +13,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
- * Another program of the user damages the file of the table: no process that shares it fails, each enters its part again, and
+ * Another program of the user damages the table: no process that shares it fails, each enters its part again, and
  * new ones can start.
  */
 @EnabledOnOs(OS.LINUX)
@@ -35,24 +33,6 @@ class DamagedTableTest extends SharingStage {
     private static final int PORT = 0x0106_1d30;
 
     enum Damage {
-        EMPTY {
-            @Override
-            void happen(FileChannel file, long length) throws IOException {
-                file.truncate(0);
-            }
-        },
-        HALF {
-            @Override
-            void happen(FileChannel file, long length) throws IOException {
-                file.truncate(length / 2);
-            }
-        },
-        ONE_PAGE {
-            @Override
-            void happen(FileChannel file, long length) throws IOException {
-                file.truncate(4096);
-            }
-        },
         ZEROS {
             @Override
             void happen(FileChannel file, long length) throws IOException {
@@ -106,7 +86,7 @@ class DamagedTableTest extends SharingStage {
     }
 
     private void happens(Damage damage) throws Exception {
-        try (FileChannel file = FileChannel.open(folder.resolve(NAME), StandardOpenOption.WRITE)) {
+        try (FileChannel file = FileChannel.open(looking.path(), StandardOpenOption.WRITE)) {
             damage.happen(file, SharedTable.LENGTH);
         }
     }
@@ -123,10 +103,7 @@ class DamagedTableTest extends SharingStage {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> other.reserve(PORT))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
         assertThat(other.mailboxes().all()).contains(mailbox);
-        try (Arena arena = Arena.ofConfined()) {
-            assertThat(table(arena).services()).containsEntry(SERVICE,
-                    members.get(1).port.prefix());
-        }
+        assertThat(table().services()).containsEntry(SERVICE, members.get(1).port.prefix());
     }
 
     /** What threads do that drive an engine, over and over. */
@@ -134,7 +111,6 @@ class DamagedTableTest extends SharingStage {
     @EnumSource
     void whoUsesTheTableDoesNotFail(Damage damage) throws Exception {
         SharedPort port = members.getFirst().port;
-        // Compiled code does not throw the error of an access beyond the end at the access.
         for (int i = 0; i < 3000; i++) {
             if (i % 1000 == 0) {
                 happens(damage);
@@ -200,7 +176,7 @@ class DamagedTableTest extends SharingStage {
     void aDamagedTableIsToldFromOneOfAnotherVersion() throws Exception {
         happens(Damage.ZEROS);
         // Nobody restores it: that of a stopped process.
-        SharedPort late = SharedPort.open(folder, NAME);
+        SharedPort late = SharedPort.open(name);
         assertThat(members.stream().map(member -> member.port.prefix()))
                 .doesNotContain(late.prefix());
         late.close();
@@ -208,20 +184,18 @@ class DamagedTableTest extends SharingStage {
 
     @Test
     void whatIsIntactIsNotEnteredAgain() throws Exception {
-        try (Arena arena = Arena.ofConfined()) {
-            SharedTable table = table(arena);
-            long key = table.key();
-            int changes = members.getFirst().port.mailboxes().changes();
-            allCheck();
-            assertThat(table.key()).isEqualTo(key);
-            assertThat(members.getFirst().port.mailboxes().changes()).isEqualTo(changes);
-        }
+        SharedTable table = table();
+        long key = table.key();
+        int changes = members.getFirst().port.mailboxes().changes();
+        allCheck();
+        assertThat(table.key()).isEqualTo(key);
+        assertThat(members.getFirst().port.mailboxes().changes()).isEqualTo(changes);
     }
 
     @Test
-    void processesLearnOfMailboxesAfterTheCountersWereForgotten() throws Exception {
+    void processesLearnOfMailboxesAfterTheCounterWasForgotten() throws Exception {
         happens(Damage.ZEROS);
-        SharedPort late = SharedPort.open(folder, NAME);
+        SharedPort late = SharedPort.open(name);
         allCheck();
         int before = late.mailboxes().changes();
         MailboxTable.Entry another = new MailboxTable.Entry(Gid.of(ADDRESS), 0,
@@ -231,45 +205,13 @@ class DamagedTableTest extends SharingStage {
         late.close();
     }
 
-    // ---------------------------------------------------------------- the name of the file
-
-    private interface Removal {
-        void happen(Path file) throws IOException;
-    }
-
-    private void assertThatTheOthersGoOnWithout(Removal removal) throws Exception {
-        removal.happen(folder.resolve(NAME));
-        allCheck();
-        assertEachGetsItsOwn();
-        // It does not know of the others, and does not take their packets.
-        assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> whileAllReceive(Member::new))
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
-        assertEachGetsItsOwn();
-        members.get(1).leave();
-        assertEachGetsItsOwn();
-        for (Member member : members) {
-            member.die();
+    /** It is memory that was sealed: no access beyond its end can end a process. */
+    @Test
+    void nobodyCanTruncateIt() throws Exception {
+        try (FileChannel file = FileChannel.open(looking.path(), StandardOpenOption.WRITE)) {
+            assertThatIOException().isThrownBy(() -> file.truncate(4096));
         }
-        new Member();
-        assertEachGetsItsOwn();
-    }
-
-    @Test
-    void whoHasAFileThatIsDeletedGoesOn() throws Exception {
-        assertThatTheOthersGoOnWithout(Files::delete);
-    }
-
-    @Test
-    void whoHasAFileThatIsReplacedGoesOn() throws Exception {
-        assertThatTheOthersGoOnWithout(file -> {
-            Files.delete(file);
-            Files.createFile(file);
-        });
-    }
-
-    @Test
-    void whoHasAFileThatIsRenamedGoesOn() throws Exception {
-        assertThatTheOthersGoOnWithout(file -> Files.move(file, file.resolveSibling("elsewhere")));
+        allCheck();
+        assertAllIsThere();
     }
 }

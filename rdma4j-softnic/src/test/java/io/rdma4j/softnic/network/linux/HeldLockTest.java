@@ -4,7 +4,6 @@ import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.lang.foreign.Arena;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -31,7 +29,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class HeldLockTest extends SharingStage {
     private static final InetAddress ELSEWHERE = InetAddress.ofLiteral(NETWORK + "8.8");
 
-    private final Arena arena = Arena.ofShared();
     private SharedTable table = new SharedTable(memory.allocate(SharedTable.LENGTH, 8));
 
     @BeforeEach
@@ -39,16 +36,11 @@ class HeldLockTest extends SharingStage {
         for (int i = 0; i < 3; i++) {
             new Member();
         }
-        table = table(arena);
-    }
-
-    @AfterEach
-    void memoryIsFreed() {
-        arena.close();
+        table = table();
     }
 
     private TableLocks holder() throws Exception {
-        TableLocks holder = new TableLocks(folder.resolve(NAME));
+        TableLocks holder = new TableLocks(looking.path());
         holder.lock();
         return holder;
     }
@@ -92,10 +84,10 @@ class HeldLockTest extends SharingStage {
         assertThat(port.publish(mailbox)).isTrue();
         try (TableLocks holder = holder()) {
             port.withdraw(mailbox);
-            assertThat(mailboxes(table).all()).containsExactly(mailbox);
+            assertThat(table.mailboxes().all()).containsExactly(mailbox);
             holder.unlock();
         }
-        Wait.until("the mailbox is withdrawn", () -> mailboxes(table).all().isEmpty());
+        Wait.until("the mailbox is withdrawn", () -> table.mailboxes().all().isEmpty());
     }
 
     @Test
@@ -110,7 +102,7 @@ class HeldLockTest extends SharingStage {
         }
         assertThat(port.publish(mailbox)).isTrue();
         assertThat(port.mend(false)).isFalse();
-        assertThat(mailboxes(table).all()).containsExactly(mailbox);
+        assertThat(table.mailboxes().all()).containsExactly(mailbox);
     }
 
     // ---------------------------------------------------------------- a network is closed
@@ -126,7 +118,7 @@ class HeldLockTest extends SharingStage {
     /** What arrives for it is not read any more, and would end each sleep. */
     @Test
     void aSocketThatWaitsToBeClosedWakesNobody() throws Exception {
-        try (SharedPort port = SharedPort.open(folder, NAME);
+        try (SharedPort port = SharedPort.open(name);
                 DatagramSocket sender = new DatagramSocket(0, ELSEWHERE)) {
             LinuxNetwork network = network(port);
             try (TableLocks holder = holder()) {
@@ -160,7 +152,7 @@ class HeldLockTest extends SharingStage {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whoClosesANetworkWaitsForTheLock(boolean isInterrupted) throws Exception {
-        try (SharedPort port = SharedPort.open(folder, NAME)) {
+        try (SharedPort port = SharedPort.open(name)) {
             LinuxNetwork network = network(port);
             Thread closing = Thread.ofPlatform().unstarted(network::close);
             try (TableLocks holder = holder()) {
@@ -179,7 +171,7 @@ class HeldLockTest extends SharingStage {
 
     @Test
     void whoClosesANetworkDoesNotWaitLong() throws Exception {
-        try (SharedPort port = SharedPort.open(folder, NAME)) {
+        try (SharedPort port = SharedPort.open(name)) {
             LinuxNetwork network = network(port);
             try (TableLocks holder = holder()) {
                 network.close();

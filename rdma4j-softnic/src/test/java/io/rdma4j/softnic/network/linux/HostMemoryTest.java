@@ -13,19 +13,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -39,8 +38,11 @@ class HostMemoryTest {
     private static final int PACKETS = 20_000;
     private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 
-    @TempDir
-    private Path folder = Path.of("unset");
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    /** Where the processes of this test meet. */
+    private final String name = "rdma4j-test-memory-" + ProcessHandle.current().pid() + "-"
+            + TESTS.incrementAndGet();
     private final List<Member> members = new ArrayList<>();
 
     @AfterEach
@@ -59,7 +61,7 @@ class HostMemoryTest {
 
         Member(LinuxNetwork.Meeting meeting) throws Exception {
             assumeThat(LinuxNetwork.obstacle()).isNull();
-            port = SharedPort.open(folder, "port4791-test");
+            port = SharedPort.open(name);
             network = new LinuxNetwork(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), port,
                     meeting);

@@ -11,8 +11,6 @@ import org.junit.jupiter.api.condition.OS;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.nio.file.Path;
-import java.util.Objects;
 import java.util.Optional;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,10 +24,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 @Timeout(90)
 class Ipv6SharingTest extends SharingStage {
     private void join(InetAddress address, int scope) throws Exception {
-        Path shared = Objects.requireNonNull(SharedFolder.ofUser());
+        String shared = TableSocket.nameOfUser();
         OnceFree.take(address.getHostAddress(), () -> {
             try {
-                whileAllReceive(() -> new Member(shared, SharedFile.name(), address, scope));
+                whileAllReceive(() -> new Member(shared, address, scope));
                 return true;
             } catch (RdmaException taken) {
                 assertThat(taken.errno()).isEqualTo(Errno.EADDRINUSE);

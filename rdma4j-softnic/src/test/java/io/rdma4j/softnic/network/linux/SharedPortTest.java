@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Path;
-import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
@@ -16,24 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.lang.foreign.Arena;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -198,9 +185,10 @@ class SharedPortTest extends SharingStage {
     @Test
     void aSocketThatIsAboutToGoIsWaitedForByTheFirstProcess() throws Exception {
         LinuxSocket going = stranger();
+        Thread joining = Thread.currentThread();
         Thread closing = Thread.ofPlatform().start(() -> {
-            Wait.until("the member has bound its socket",
-                    () -> PortHolder.count(ADDRESS, Path.UDP_PORT) == 2);
+            Wait.until("the member waits",
+                    () -> joining.getState() == Thread.State.TIMED_WAITING);
             going.close();
         });
         whileAllReceive(Member::new);
@@ -214,7 +202,8 @@ class SharedPortTest extends SharingStage {
         LinuxSocket stranger = stranger();
         try {
             assertThatExceptionOfType(RdmaException.class).isThrownBy(Member::new)
-                    .withMessageContainingAll("UDP port 4791 of", "shared by", "is taken")
+                    .withMessageContaining(
+                            "UDP port 4791 of " + ADDRESS.getHostAddress() + " is taken")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
         } finally {
             stranger.close();
@@ -240,25 +229,20 @@ class SharedPortTest extends SharingStage {
     @Test
     void crashesUseNothingUpBesideWhoLives() throws Exception {
         new Member();
-        java.nio.file.Path file = folder.resolve(NAME);
-        long length = Files.size(file);
+        long length = Files.size(looking.path());
         crash(1000);
         new Member();
         assertEachGetsItsOwn();
-        assertThat(Files.size(file)).isEqualTo(length);
-        assertThat(files()).containsExactly(NAME);
+        assertThat(Files.size(looking.path())).isEqualTo(length);
     }
 
     @Test
     void crashesUseNothingUpWhereNobodyLives() throws Exception {
         InetAddress last = InetAddress.ofLiteral(NETWORK + "3.231");
         crash(1000);
-        assertThat(files()).containsExactly(NAME);
-        assertThat(table(memory).find(Gid.of(last), 0))
-                .isNotNegative();
+        assertThat(table().find(Gid.of(last), 0)).isNotNegative();
         new Member();
-        assertThat(table(memory).find(Gid.of(last), 0))
-                .isNegative();
+        assertThat(table().find(Gid.of(last), 0)).isNegative();
         assertEachGetsItsOwn();
     }
 
@@ -269,9 +253,9 @@ class SharedPortTest extends SharingStage {
         }
         members.get(0).die();
         // Takes the name of the dead away.
-        SharedPort passing = SharedPort.open(folder, NAME);
+        SharedPort passing = SharedPort.open(name);
         passing.close();
-        assertThat(table(memory).places(0)).startsWith(SharedTable.NOBODY).hasSize(4);
+        assertThat(table().places(0)).startsWith(SharedTable.NOBODY).hasSize(4);
         whileAllReceive(() -> assertThat(members.getFirst().port.mend(false)).isTrue());
         assertEachGetsItsOwn();
     }
@@ -279,17 +263,15 @@ class SharedPortTest extends SharingStage {
     @Test
     void whatADeadProcessHeldIsNotItsSuccessors() throws Exception {
         int service = 0x0106_1234;
-        SharedPort dead = SharedPort.open(folder, NAME);
+        SharedPort dead = SharedPort.open(name);
         int prefix = dead.prefix();
         dead.reserve(service);
         dead.listen(service);
         dead.close();
         SharedPort successor = nextOf(prefix);
-        SharedPort other = SharedPort.open(folder, NAME);
+        SharedPort other = SharedPort.open(name);
         other.reserve(service).release();
-        try (Arena arena = Arena.ofConfined()) {
-            assertThat(table(arena).services()).isEmpty();
-        }
+        assertThat(table().services()).isEmpty();
         other.close();
         successor.close();
     }
@@ -297,7 +279,7 @@ class SharedPortTest extends SharingStage {
     /** {@return the process that has a prefix after all others had their turn} */
     private SharedPort nextOf(int prefix) throws Exception {
         for (int i = 0; i < SharedTable.LAST_PREFIX; i++) {
-            SharedPort next = SharedPort.open(folder, NAME);
+            SharedPort next = SharedPort.open(name);
             if (next.prefix() == prefix) {
                 return next;
             }
@@ -306,125 +288,13 @@ class SharedPortTest extends SharingStage {
         throw new AssertionError("prefix " + prefix + " was not given out again");
     }
 
-    // ---------------------------------------------------------------- files
-
-    private String[] files() {
-        return folder.toFile().list();
-    }
-
     @Test
-    void filesThatNobodyUsesAreDeleted() throws Exception {
+    void theTableHasAllTheMemoryThatItNeeds() throws Exception {
         new Member();
-        SharedPort.open(folder, "port4791-ended").close();
-        SharedFile.deleteUnused(folder, "port4791-own");
-        assertThat(files()).containsExactly(NAME);
-    }
-
-    /** A name in the folder that leads nowhere stands for a file that is deleted between reading the folder and opening. */
-    @Test
-    void aFileThatAnotherProcessDeletesFirstIsNotReported() throws Exception {
-        Files.createSymbolicLink(folder.resolve("port4791-deleted"), folder.resolve("nowhere"));
-        List<LogRecord> reported = new CopyOnWriteArrayList<>();
-        Handler handler = new StreamHandler() {
-            @Override
-            public void publish(LogRecord each) {
-                reported.add(each);
-            }
-        };
-        Logger logger = Logger.getLogger(SharedFile.class.getName());
-        logger.setLevel(Level.ALL);
-        logger.addHandler(handler);
-        try {
-            SharedFile.deleteUnused(folder, "port4791-own");
-        } finally {
-            logger.removeHandler(handler);
-            logger.setLevel(null);
-        }
-        assertThat(reported).isEmpty();
-    }
-
-    @Test
-    void whoIsAboutToUseAFileThatIsDeletedSeesIt() throws Exception {
-        SharedPort.open(folder, "port4791-ended").close();
-        try (TableLocks late = new TableLocks(folder.resolve("port4791-ended"))) {
-            SharedFile.deleteUnused(folder, "port4791-own");
-            late.lock();
-            assertThat(late.isInPlace()).isFalse();
-            late.unlock();
-            try (SharedPort first = SharedPort.open(folder, "port4791-ended");
-                    SharedPort second = SharedPort.open(folder, "port4791-ended")) {
-                assertThat(late.isInPlace()).isFalse();
-                assertThat(first.prefix()).isNotEqualTo(second.prefix());
-            }
-        }
-    }
-
-    @Test
-    void aFileThatIsDeletedWhileItIsOpenedIsMadeAnew() throws Exception {
-        AtomicBoolean isOver = new AtomicBoolean();
-        Thread deleting = Thread.ofPlatform().start(() -> {
-            while (!isOver.get()) {
-                SharedFile.deleteUnused(folder, "port4791-elsewhere");
-            }
-        });
-        try {
-            for (int i = 0; i < 500; i++) {
-                SharedPort.open(folder, NAME).close();
-            }
-        } finally {
-            isOver.set(true);
-            deleting.join();
-        }
-    }
-
-    @Test
-    void aFileIsNotDeletedWhileSomebodyChangesIt() throws Exception {
-        SharedPort.open(folder, "port4791-ended").close();
-        try (TableLocks beginning = new TableLocks(folder.resolve("port4791-ended"))) {
-            beginning.lock();
-            SharedFile.deleteUnused(folder, "port4791-own");
-            assertThat(files()).containsExactly("port4791-ended");
-            assertThat(beginning.isInPlace()).isTrue();
-            beginning.unlock();
-        }
-    }
-
-    @Test
-    void noRoomForTheFileIsAnErrorAtOnce() {
-        java.nio.file.Path full = java.nio.file.Path.of("/dev/full");
-        // Whatever is written there finds the device full.
-        assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> SharedTable.map(full, full, memory))
-                .withMessageMatching("(?s)share UDP port 4791: /dev/full cannot be [0-9]+ KiB"
-                        + " long: No space left on device.*")
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
-    }
-
-    @Test
-    void theFileHasAllTheMemoryThatItNeeds() throws Exception {
-        new Member();
-        Process stat = new ProcessBuilder("stat", "--format=%b", folder.resolve(NAME).toString())
-                .start();
+        Process stat = new ProcessBuilder("stat", "--dereference", "--format=%b",
+                "/proc/" + PID + "/fd/" + looking.pages().descriptor()).start();
         long blocks = Long.parseLong(stat.inputReader().readLine());
         assertThat(blocks * 512).isGreaterThanOrEqualTo(SharedTable.LENGTH);
-    }
-
-    @Test
-    void processesOfAnotherVersionAreNamed() throws Exception {
-        Member other = new Member();
-        try (FileChannel channel = FileChannel.open(folder.resolve(NAME),
-                StandardOpenOption.WRITE)) {
-            channel.write(ByteBuffer.allocate(4).order(ByteOrder.nativeOrder()).putInt(0, 77), 8);
-        }
-        assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> SharedPort.open(folder, NAME))
-                .withMessageContaining("process " + ProcessHandle.current().pid()
-                        + " shares it by the rules of another version of rdma4j (77, not "
-                        + SharedTable.VERSION + "): end it, or use the same version")
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
-        other.die();
-        new Member();
-        assertEachGetsItsOwn();
     }
 
     /** {@code RDMA_PS_TCP}, {@code RDMA_PS_UDP} and {@code RDMA_PS_IB}. */

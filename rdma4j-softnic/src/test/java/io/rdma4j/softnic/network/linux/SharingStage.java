@@ -4,7 +4,6 @@ import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
@@ -24,26 +24,37 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Sockets that share the port of one address, each with a table of its own as another process would have it. */
 abstract class SharingStage {
-    private static final long PID = ProcessHandle.current().pid();
+    static final long PID = ProcessHandle.current().pid();
     /** No other build on this machine takes it. */
     static final InetAddress ADDRESS = InetAddress
             .ofLiteral("127.45." + (PID >>> 7 & 0xff) + "." + (1 + (PID & 0x7f)));
     /** What the addresses begin with that a test has for itself. */
     static final String NETWORK = "127." + (46 + (PID & 0x7f)) + ".";
-    static final String NAME = "port4791-test";
+    private static final AtomicInteger STAGES = new AtomicInteger();
     /** The thread that answers for all members may have to wait for a processor. */
     private static final long ANSWER_TIMEOUT_NS = 500_000_000;
 
-    @TempDir
-    java.nio.file.Path folder = java.nio.file.Path.of("unset");
+    /** Where the processes of this test meet. */
+    final String name = "rdma4j-test-" + PID + "-" + STAGES.incrementAndGet();
+    /** What a process has that only looks: the table stays when all members have ended. */
+    final TableSocket looking = look();
     final List<Member> members = new CopyOnWriteArrayList<>();
     final Arena memory = Arena.ofShared();
+
+    private TableSocket look() {
+        try {
+            return TableSocket.join(name);
+        } catch (LinuxSocket.Refused | RdmaException e) {
+            throw new AssertionError(e);
+        }
+    }
 
     @AfterEach
     void everythingIsClosed() throws Exception {
         for (Member member : List.copyOf(members)) {
             member.leave();
         }
+        looking.close();
         memory.close();
     }
 
@@ -57,7 +68,7 @@ abstract class SharingStage {
         private final MemorySegment header = memory.allocate(MessageHeader.LENGTH, 8);
         private final MemorySegment bytes = memory.allocate(4096, 8);
         private final MemorySegment iovec = memory.allocate(MessageHeader.IOVEC_LENGTH, 8);
-        private final MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
+        private final MemorySegment local = memory.allocate(SocketAddress.MAX_LENGTH, 8);
 
         Member() throws Exception {
             this(ADDRESS, 0);
@@ -65,15 +76,14 @@ abstract class SharingStage {
 
         /** @param scope the interface of an address of the link, else 0 */
         Member(InetAddress address, int scope) throws Exception {
-            this(folder, NAME, address, scope);
+            this(SharingStage.this.name, address, scope);
         }
 
-        /** @param folder where it finds others, in a file */
-        Member(java.nio.file.Path folder, String file, InetAddress address, int scope)
-                throws Exception {
+        /** @param where the processes meet that it shares with */
+        Member(String where, InetAddress address, int scope) throws Exception {
             this.address = Gid.of(address);
             this.scope = scope;
-            port = SharedPort.open(folder, file, ANSWER_TIMEOUT_NS);
+            port = SharedPort.open(where, ANSWER_TIMEOUT_NS);
             socket = LinuxSocket.open(SocketAddress.family(this.address), memory);
             MessageHeader.name(header, MemorySegment.NULL);
             MessageHeader.iovecs(header, iovec, 1);
@@ -89,7 +99,7 @@ abstract class SharingStage {
 
         void bind(LinuxSocket unbound) throws LinuxSocket.Refused {
             unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
-            unbound.bind(name, SocketAddress.write(name, address, Path.UDP_PORT, scope));
+            unbound.bind(local, SocketAddress.write(local, address, Path.UDP_PORT, scope));
         }
 
         /** {@return the queue pairs that packets received since the last call are for} */
@@ -180,28 +190,13 @@ abstract class SharingStage {
     LinuxSocket stranger() throws Exception {
         LinuxSocket stranger = LinuxSocket.open(SocketAddress.AF_INET, memory);
         stranger.set(SOL_SOCKET, SO_REUSEPORT, 1);
-        MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
-        stranger.bind(name, SocketAddress.write(name, Gid.of(ADDRESS), Path.UDP_PORT, 0));
+        MemorySegment local = memory.allocate(SocketAddress.MAX_LENGTH, 8);
+        stranger.bind(local, SocketAddress.write(local, Gid.of(ADDRESS), Path.UDP_PORT, 0));
         return stranger;
     }
 
-    /** {@return the mailboxes of a table} */
-    static MailboxTable mailboxes(SharedTable table) {
-        return table.mailboxes(new MailboxTable.Changes() {
-            @Override
-            public int count() {
-                return 0;
-            }
-
-            @Override
-            public void announce() {
-                // Nobody waits for it.
-            }
-        });
-    }
-
     /** {@return the table, as yet another process would have it} */
-    SharedTable table(Arena arena) throws Exception {
-        return SharedTable.map(folder.resolve(NAME), folder.resolve(NAME), arena);
+    SharedTable table() throws Exception {
+        return new SharedTable(looking.pages().map(0, SharedTable.LENGTH));
     }
 }

@@ -91,14 +91,15 @@ class TableLocksTest {
         Process stopped = new ProcessBuilder("sleep", "60").start();
         try (TableLocks held = locks(AT_ONCE_NS, FOR_EVER_NS);
                 TableLocks waiting = locks(AT_ONCE_NS, FOR_EVER_NS)) {
-            assertThat(ProcessFiles.isStopped(stopped.pid())).isFalse();
+            assertThat(ProcessFiles.isStopped(ProcessIdentity.inThisNamespace(stopped.pid())))
+                    .isFalse();
             new ProcessBuilder("kill", "-STOP", Long.toString(stopped.pid())).start().waitFor();
             held.lock();
-            write(stopped.pid());
+            write(ProcessIdentity.inThisNamespace(stopped.pid()));
             assertThatExceptionOfType(RdmaException.class).isThrownBy(waiting::lock)
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ETIMEDOUT))
                     .withMessageContaining("process " + stopped.pid() + " is stopped while it"
-                            + " changes " + file + ": let it go on, or end it");
+                            + " changes " + SharedTable.NAME + ": let it go on, or end it");
             held.unlock();
         } finally {
             stopped.destroyForcibly().waitFor();
@@ -119,7 +120,7 @@ class TableLocksTest {
             held.lock();
             assertThatExceptionOfType(RdmaException.class).isThrownBy(waiting::lock)
                     .withMessageContaining("process " + ProcessHandle.current().pid()
-                            + " has been changing " + file + " for too long");
+                            + " has been changing " + SharedTable.NAME + " for too long");
             held.unlock();
             waiting.lock();
             waiting.unlock();
@@ -130,7 +131,7 @@ class TableLocksTest {
     void nobodyIsTakenForStoppedWhoIsNotThere() {
         assertThat(ProcessFiles.isStopped(0)).isFalse();
         assertThat(ProcessFiles.isStopped(Long.MAX_VALUE)).isFalse();
-        assertThat(ProcessFiles.isStopped(ProcessHandle.current().pid())).isFalse();
+        assertThat(ProcessFiles.isStopped(ProcessIdentity.own())).isFalse();
     }
 
     /** The lock of the file is not counted: the inner call to unlock would end it under the outer one. */

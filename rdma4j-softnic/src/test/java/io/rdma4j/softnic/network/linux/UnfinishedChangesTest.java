@@ -25,7 +25,7 @@ class UnfinishedChangesTest extends SharingStage {
         for (int i = 0; i < 4; i++) {
             new Member();
         }
-        table = table(memory);
+        table = table();
         group = table.find(Gid.of(ADDRESS), 0);
     }
 

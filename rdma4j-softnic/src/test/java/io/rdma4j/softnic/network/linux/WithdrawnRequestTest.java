@@ -26,18 +26,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
-import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,8 +54,11 @@ class WithdrawnRequestTest {
     private static final int PORT = 7471;
     private static final int TIMES = 25;
 
-    @TempDir
-    private Path folder = Path.of("unset");
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    /** Where the processes of this test meet. */
+    private final String name = "rdma4j-test-withdrawn-" + ProcessHandle.current().pid() + "-"
+            + TESTS.incrementAndGet();
     private final List<Member> processes = new ArrayList<>();
 
     @AfterEach
@@ -77,7 +78,7 @@ class WithdrawnRequestTest {
 
         Member(InetAddress address) throws Exception {
             this.address = address;
-            port = SharedPort.open(folder, "port4791-test");
+            port = SharedPort.open(name);
             NetworkInterface loopback = Objects.requireNonNull(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             SoftDevice device = new SoftDevice(RoceFamily.ROCE, loopback, true,
@@ -216,7 +217,7 @@ class WithdrawnRequestTest {
     /** It reads nothing. */
     @Test
     void theFirstProcessMayBeStopped() throws Exception {
-        SharedPort first = SharedPort.open(folder, "port4791-test");
+        SharedPort first = SharedPort.open(name);
         LinuxNetwork unread = new LinuxNetwork(Objects.requireNonNull(
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress())), first,
                 LinuxNetwork.Meeting.NEVER);
@@ -281,9 +282,8 @@ class WithdrawnRequestTest {
         CmConnection asking = new Member(ELSEWHERE).ask(new Heard());
         Wait.until("the request is there", () -> server.asked.size() == 1);
         listener.close();
-        try (Arena arena = Arena.ofConfined()) {
-            Path file = folder.resolve("port4791-test");
-            SharedTable table = SharedTable.map(file, file, arena);
+        try (TableSocket looking = TableSocket.join(name)) {
+            SharedTable table = new SharedTable(looking.pages().map(0, SharedTable.LENGTH));
             assertThat(table.services()).hasSize(1);
             server.asked.getFirst().request.close();
             Wait.until("it has left", () -> table.services().isEmpty());

@@ -1,0 +1,98 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * Hands the table to the processes that look for it: a thread that sleeps until somebody connects to the {@link
+ * TableSocket}. Of the processes that have the same socket the system wakes one, and none that is stopped.
+ */
+final class TableAnswers implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(TableAnswers.class.getName());
+    private static final int EPOLL_CLOEXEC = 0x8_0000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EFD_CLOEXEC = 0x8_0000;
+
+    private final UnixSocket listener;
+    private final UnixSocket.Message answer;
+    private final Arena arena = Arena.ofShared();
+    private final Thread thread;
+    /** -1 if the system gives nothing to wait with. */
+    private final int epoll;
+    private final int end;
+    private volatile boolean isEnded;
+
+    /**
+     * @param listener from now on this object's
+     * @param answer what everybody of this user gets who connects
+     */
+    TableAnswers(UnixSocket listener, UnixSocket.Message answer) {
+        this.listener = listener;
+        this.answer = answer;
+        LinuxCalls calls = new LinuxCalls(arena);
+        epoll = calls.epollCreate1(EPOLL_CLOEXEC);
+        end = calls.eventfd(0, EFD_CLOEXEC);
+        thread = Thread.ofPlatform().daemon().name("rdma4j-table").unstarted(this::run);
+        int watched = watch(calls, listener.descriptor(),
+                EpollEvents.EPOLLIN | EpollEvents.EPOLLEXCLUSIVE);
+        if (watched >= 0 && watch(calls, end, EpollEvents.EPOLLIN) >= 0) {
+            thread.start();
+        } else {
+            // The table is found otherwise then: see TableSocket.
+            LOG.log(System.Logger.Level.DEBUG, "nobody is told of the table: error {0}", watched);
+        }
+    }
+
+    private int watch(LinuxCalls calls, int descriptor, int bits) {
+        return calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
+                EpollEvents.one(arena, bits, 0));
+    }
+
+    private void run() {
+        EpollEvents events = new EpollEvents(arena);
+        while (!isEnded) {
+            // Returns early after a signal, which does no harm.
+            LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST, -1);
+            for (UnixSocket next = listener.accept(); next != null; next = listener.accept()) {
+                answer(next);
+            }
+        }
+    }
+
+    private void answer(UnixSocket connection) {
+        try (connection) {
+            if (TableSocket.isOfThisUser(connection.peer())) {
+                connection.send(answer);
+            }
+        } catch (LinuxSocket.Refused e) {
+            // It has ended, or gets no answer and asks again.
+            LOG.log(System.Logger.Level.DEBUG, "a process was not told of the table", e);
+        }
+    }
+
+    /** Others go on answering. */
+    @Override
+    public void close() {
+        isEnded = true;
+        MemorySegment one = arena.allocate(8, 8);
+        one.set(JAVA_LONG, 0, 1);
+        new LinuxCalls(arena).write(end, one);
+        boolean isInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        listener.close();
+        LinuxCalls.close(end);
+        LinuxCalls.close(epoll);
+        arena.close();
+    }
+}

@@ -1,0 +1,256 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Where the processes of one user in one network namespace find the {@link SharedTable}: an abstract Unix socket. Its name
+ * is seen in the whole network namespace, whatever files, variables and processes somebody sees there, and nowhere else.
+ *
+ * <p>Who binds the name first makes the table, as memory without a name. Whoever comes later connects and is given the
+ * table, and the listening socket itself: all have the same one open, so any of them can answer, and the name lasts as long
+ * as one of them lives. The system tells both sides whose process the other is, and who is of another user gets nothing.
+ *
+ * <p>Those that answer may all be stopped. Then the table is found as a file that they have open, if they are to be seen;
+ * the socket follows with a later {@link #check}.
+ */
+final class TableSocket implements AutoCloseable {
+    /** The kind of the message: "rdma4jp1". It and the version stay as they are in all versions. */
+    static final long TABLE = 0x7264_6d61_346a_7031L;
+    /** Longer than who runs needs to answer, unless the machine is very busy; then the table is found otherwise, or later. */
+    private static final long ANSWER_NS = 200_000_000;
+    /** Who made the table and is still at it, or answers slowly. */
+    private static final long MAX_SEARCH_NS = 5_000_000_000L;
+    private static final long REST_NS = 500_000;
+
+    private final String name;
+    private final SharedPages table;
+    /** Null until the socket is received, after the table was found otherwise. */
+    private @Nullable TableAnswers answers;
+
+    /**
+     * What a process gets.
+     *
+     * @param listener null if the table alone was found
+     */
+    private record Found(SharedPages table, @Nullable UnixSocket listener) {
+        void close() {
+            table.close();
+            if (listener != null) {
+                listener.close();
+            }
+        }
+    }
+
+    private TableSocket(String name, Found found) {
+        this.name = name;
+        table = found.table;
+        if (found.listener != null) {
+            answer(found.listener);
+        }
+    }
+
+    private void answer(UnixSocket listener) {
+        answers = new TableAnswers(listener, new UnixSocket.Message(TABLE, SharedTable.VERSION,
+                table.descriptor(), listener.descriptor()));
+    }
+
+    /** {@return the name at which the processes of this user meet} */
+    static String nameOfUser() throws LinuxSocket.Refused {
+        return "rdma4j-" + ProcessFiles.user();
+    }
+
+    /**
+     * Finds the table, or makes it.
+     *
+     * @throws RdmaException EBUSY if nobody answers or another version of this library does, EACCES if another user has the
+     *         name, ENOMEM if there is no room for the table
+     */
+    static TableSocket join(String name) throws LinuxSocket.Refused, RdmaException {
+        return join(name, MAX_SEARCH_NS);
+    }
+
+    /** As above, with another patience. */
+    static TableSocket join(String name, long patienceNs)
+            throws LinuxSocket.Refused, RdmaException {
+        long untilNs = System.nanoTime() + patienceNs;
+        while (true) {
+            UnixSocket listener = UnixSocket.listen(name);
+            Found found = listener == null ? find(name) : made(name, listener);
+            if (found != null) {
+                return new TableSocket(name, found);
+            }
+            if (System.nanoTime() - untilNs > 0) {
+                throw new RdmaException(Errno.EBUSY, SharedPort.OPERATION,
+                        "the processes that share addresses do not answer, and are stopped"
+                                + " perhaps: let them go on, or end them");
+            }
+            LockSupport.parkNanos(REST_NS);
+        }
+    }
+
+    private static Found made(String name, UnixSocket listener)
+            throws LinuxSocket.Refused, RdmaException {
+        SharedPages pages = null;
+        boolean isFilled = false;
+        try {
+            pages = SharedPages.create(memoryName(name), SharedTable.LENGTH);
+            fill(pages);
+            isFilled = true;
+            return new Found(pages, listener);
+        } finally {
+            if (!isFilled) {
+                listener.close();
+                if (pages != null) {
+                    pages.close();
+                }
+            }
+        }
+    }
+
+    private static void fill(SharedPages pages) throws RdmaException {
+        try {
+            pages.fill(SharedTable.LENGTH);
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.ENOMEM, SharedPort.OPERATION, "there is no room for "
+                    + (SharedTable.LENGTH >> 10) + " KiB that processes share: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    /** For those who look for it among the open files of a process. */
+    static String memoryName(String name) {
+        return name + "-table-" + SharedTable.VERSION;
+    }
+
+    /** {@return the table of those who have the name, null if they are gone by now or do not answer} */
+    private static @Nullable Found find(String name)
+            throws LinuxSocket.Refused, RdmaException {
+        try {
+            return ask(name);
+        } catch (LinuxSocket.Refused e) {
+            if (isSilence(e)) {
+                SharedPages found = SharedPages.find(memoryName(name), SharedTable.LENGTH);
+                return found == null ? null : new Found(found, null);
+            }
+            if (e.errno() == LinuxCalls.ECONNREFUSED) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isSilence(LinuxSocket.Refused refused) {
+        return refused.errno() == LinuxCalls.EAGAIN || refused.errno() == LinuxCalls.EINTR;
+    }
+
+    /** {@return the table that is handed over, null if who listened has ended meanwhile} */
+    private static @Nullable Found ask(String name)
+            throws LinuxSocket.Refused, RdmaException {
+        try (UnixSocket connection = UnixSocket.connect(name, ANSWER_NS)) {
+            UnixSocket.Peer peer = connection.peer();
+            if (!isOfThisUser(peer)) {
+                throw new RdmaException(Errno.EACCES, SharedPort.OPERATION, "process "
+                        + peer.process() + " of user " + peer.user()
+                        + " has the name by which the processes of this user find each other: end"
+                        + " it");
+            }
+            UnixSocket.Message answer = connection.receive();
+            return answer == null ? null : taken(answer, peer);
+        }
+    }
+
+    static boolean isOfThisUser(UnixSocket.Peer peer) {
+        try {
+            return peer.user() == ProcessFiles.effectiveUser();
+        } catch (IOException unknown) {
+            return false;
+        }
+    }
+
+    private static Found taken(UnixSocket.Message answer, UnixSocket.Peer peer)
+            throws LinuxSocket.Refused, RdmaException {
+        if (answer.kind() != TABLE || answer.number() != SharedTable.VERSION) {
+            answer.close();
+            throw new RdmaException(Errno.EBUSY, SharedPort.OPERATION, "process "
+                    + peer.process() + " shares it by the rules of another version of rdma4j ("
+                    + answer.number() + ", not " + SharedTable.VERSION
+                    + "): end it, or use the same version");
+        }
+        if (answer.descriptors().length != 2) {
+            answer.close();
+            throw new LinuxSocket.Refused(LinuxCalls.EMFILE, "recvmsg of open files");
+        }
+        UnixSocket listener = UnixSocket.of(answer.descriptors()[1]);
+        try {
+            return new Found(SharedPages.of(answer.descriptors()[0], SharedTable.LENGTH),
+                    listener);
+        } catch (LinuxSocket.Refused e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    /** {@return the memory of the table} */
+    SharedPages pages() {
+        return table;
+    }
+
+    /** {@return a path to that memory, to open it once more} */
+    Path path() {
+        return Path.of("/proc/self/fd/" + table.descriptor());
+    }
+
+    /**
+     * Makes sure that processes that start from now on find the table. About once a second.
+     *
+     * @return false if they find another one
+     */
+    synchronized boolean check() throws LinuxSocket.Refused, RdmaException {
+        if (answers != null) {
+            return true;
+        }
+        // Who had the name did not answer, and may have ended.
+        UnixSocket free = UnixSocket.listen(name);
+        if (free != null) {
+            answer(free);
+            return true;
+        }
+        Found present = null;
+        try {
+            present = ask(name);
+        } catch (LinuxSocket.Refused e) {
+            if (!isSilence(e) && e.errno() != LinuxCalls.ECONNREFUSED) {
+                throw e;
+            }
+        }
+        if (present == null || present.listener == null) {
+            return true;
+        }
+        if (isSame(present.table)) {
+            answer(present.listener);
+            present.table.close();
+            return true;
+        }
+        present.close();
+        return false;
+    }
+
+    private boolean isSame(SharedPages other) throws LinuxSocket.Refused {
+        return ProcessFiles.inode(other.descriptor()) == ProcessFiles.inode(table.descriptor());
+    }
+
+    @Override
+    public synchronized void close() {
+        if (answers != null) {
+            answers.close();
+            answers = null;
+        }
+        table.close();
+    }
+}
