@@ -55,7 +55,7 @@ final class Mutation {
                     List.of("network.linux.SharedTable*", "network.linux.MailboxTable*",
                             "network.linux.Prefixes*", "network.linux.ServicePorts*"),
                     List.of("network.linux.HeldLockTest", "network.linux.UnfinishedChangesTest",
-                            "network.linux.TableLocksTest", "network.linux.SharedFolderTest",
+                            "network.linux.TableLocksTest", "network.linux.TableSocketTest",
                             "network.linux.SharedPortTest", "network.linux.HostMemoryTest")));
 
     private Mutation() {}

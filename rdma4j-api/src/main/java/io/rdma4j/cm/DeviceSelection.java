@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -23,6 +24,9 @@ import java.util.stream.Collectors;
  */
 record DeviceSelection(@Nullable String name) {
     private static final System.Logger LOG = System.getLogger(DeviceSelection.class.getName());
+
+    /** Which devices, and why they were not used: each is told once. */
+    private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
 
     /** The property that names the device of all ids that name none. */
     static final String PROPERTY = "rdma4j.device";
@@ -153,8 +157,8 @@ record DeviceSelection(@Nullable String name) {
     /**
      * {@return a share of the best device that serves a local address and can be opened, with the address held}
      *
-     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address, EADDRINUSE if
-     *         another process holds it; as opening the best one fails, if none can be opened
+     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address; as opening the best one
+     *         fails, if none can be opened: EADDRINUSE if another process holds the address
      */
     DeviceLease forLocal(InetAddress local) throws RdmaException {
         List<CmDevice> candidates = all("bind address");
@@ -236,8 +240,8 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /**
-     * {@return what is to be had of the best device that hosts an address and can be opened; null if none hosts it} An
-     * address that another process holds is no reason to take another device: that would be another transport.
+     * {@return what is to be had of the best device that hosts an address and can be opened; null if none hosts it} Where
+     * another process holds the address, the next device leads there too, by another transport.
      *
      * @throws RdmaException as the best one fails, if none can be opened
      */
@@ -251,9 +255,6 @@ record DeviceSelection(@Nullable String name) {
             try {
                 return attempt.with(candidate);
             } catch (RdmaException e) {
-                if (e.errno() == Errno.EADDRINUSE) {
-                    throw e;
-                }
                 logFailure(candidate, e);
                 if (first == null) {
                     first = e;
@@ -268,9 +269,12 @@ record DeviceSelection(@Nullable String name) {
         return null;
     }
 
+    /** A program that was told no device goes on with another; its user has to know why, and what to do about it. */
     private static void logFailure(CmDevice device, RdmaException failure) {
-        LOG.log(System.Logger.Level.DEBUG, "{0} cannot be opened: {1}", device.name(),
-                failure.getMessage());
+        boolean isNews = failure.errno() == Errno.EADDRINUSE
+                && WARNED.add(device.name() + failure.detail());
+        LOG.log(isNews ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                "{0} is not used: {1}", device.name(), failure.getMessage());
     }
 
     /** {@return the devices by name, and what each serves} */

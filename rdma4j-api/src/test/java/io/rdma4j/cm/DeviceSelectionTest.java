@@ -19,12 +19,19 @@ import org.junit.jupiter.api.Test;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.text.MessageFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -316,13 +323,59 @@ class DeviceSelectionTest {
         assertRefused(() -> bound(FIRST), Errno.EACCES, "zzz0");
     }
 
-    /** Another device would be another transport, which the peer does not speak. */
+    private static RdmaException held() {
+        return new RdmaException(Errno.EADDRINUSE, "open device", "it is held");
+    }
+
     @Test
-    void addressThatAnotherProcessHoldsIsNoReasonToTakeAnotherDevice() throws Exception {
-        softRoce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device", "it is held");
+    void whereAnotherProcessHoldsTheAddressTheNextDeviceIsTaken() throws Exception {
+        softRoce.openFailure = held();
         FakeProvider.offer(softRoce, softIwarp);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("iwarp0");
+        CmId resolved = id();
+        resolved.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        assertThat(deviceOf(resolved)).isEqualTo("iwarp0");
+        CmId listener = bound(ANY);
+        listener.listen(1);
+        assertThat(softIwarp.context().listenCalls).hasSize(1);
+    }
+
+    @Test
+    void addressThatAnotherProcessHoldsIsToldWhoAskedForTheDevice() throws Exception {
+        softRoce.openFailure = held();
+        FakeProvider.offer(softRoce, softIwarp);
+        CmId id = id();
+        id.device("roce0");
+        assertRefused(() -> id.bindAddress(FIRST), Errno.EADDRINUSE, "it is held");
+        System.setProperty("rdma4j.device", "roce0");
         assertRefused(() -> bound(FIRST), Errno.EADDRINUSE, "it is held");
         assertThat(softIwarp.opened).isEmpty();
+    }
+
+    @Test
+    void aDeviceThatIsNotUsedAsItsAddressIsHeldIsToldOnce() throws Exception {
+        softRoce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device",
+                "it is held by process 7 of this test");
+        FakeProvider.offer(softRoce, softIwarp);
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Handler handler = new StreamHandler() {
+            @Override
+            public void publish(LogRecord each) {
+                if (each.getLevel() == Level.WARNING) {
+                    warnings.add(MessageFormat.format(each.getMessage(), each.getParameters()));
+                }
+            }
+        };
+        Logger logger = Logger.getLogger(DeviceSelection.class.getName());
+        logger.addHandler(handler);
+        try {
+            bound(ANY).listen(1);
+            bound(ANY).listen(1);
+        } finally {
+            logger.removeHandler(handler);
+        }
+        assertThat(warnings).singleElement().asString().contains(
+                "roce0 is not used: open device: it is held by process 7 of this test");
     }
 
     @Test

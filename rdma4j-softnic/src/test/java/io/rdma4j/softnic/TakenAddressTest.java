@@ -151,6 +151,6 @@ class TakenAddressTest {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> nic.start(null))
                 .withMessageMatching("open device: all of 127\\.0\\.0\\.1 to 127\\.0\\.0\\.254"
                         + " are taken, the first by .*which does not share it: processes of one user"
-                        + " on Linux do.* \\(EADDRINUSE\\)");
+                        + " in one network namespace of Linux do.* \\(EADDRINUSE\\)");
     }
 }

@@ -78,14 +78,14 @@ public final class RoceFamily implements DeviceFamily {
         BackendChoice choice = choice(wanted.backend());
         DatagramNetwork network = newNetwork(on, choice, options);
         tellFallBack(wanted.backend(), choice);
+        String obstacle = obstacleToSharing(choice, network);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
                 : options.loopback();
         boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
                 details(choice, loopback), host -> {
-                    RoceTransport transport = newTransport(network,
-                            obstacleToSharing(choice, network), settings, host);
+                    RoceTransport transport = newTransport(network, obstacle, settings, host);
                     transport.skipNetwork(skipsNetwork);
                     return transport;
                 });
@@ -150,7 +150,7 @@ public final class RoceFamily implements DeviceFamily {
     }
 
     private static @Nullable String obstacleToSharing(BackendChoice choice,
-            DatagramNetwork network) {
+            DatagramNetwork network) throws RdmaException {
         if (choice.kind() == NetworkBackend.PORTABLE) {
             return "its network back-end is " + choice;
         }

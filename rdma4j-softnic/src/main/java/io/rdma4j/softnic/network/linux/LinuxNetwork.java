@@ -183,8 +183,12 @@ public final class LinuxNetwork implements DatagramNetwork {
         return present == null ? PortSharing.NONE : present;
     }
 
-    /** {@return why this process cannot share its addresses with others, null if it can} */
-    public static @Nullable String obstacleToSharing() {
+    /**
+     * {@return why this process cannot share its addresses with others, null if it can}
+     *
+     * @throws RdmaException as on opening a network
+     */
+    public static @Nullable String obstacleToSharing() throws RdmaException {
         return SharedPort.obstacle();
     }
 

@@ -39,11 +39,32 @@ final class ProcessFiles {
 
     /** {@return the number of the user that this process acts for, in its own user namespace} */
     static int effectiveUser() throws IOException {
-        // The second of the real, the effective, the saved and the one of the file system.
-        return Files.readAllLines(PROC.resolve("self/status")).stream()
-                .filter(line -> line.startsWith("Uid:"))
-                .map(line -> Integer.parseUnsignedInt(line.split("\\s+", -1)[2])).findFirst()
-                .orElseThrow(() -> new IOException("the system does not say whose process it is"));
+        return Own.effectiveUser();
+    }
+
+    /** It stays the same, and is asked for with each process that starts. */
+    private static final class Own {
+        private static final int UNKNOWN = -1;
+        private static final int EFFECTIVE_USER = read();
+
+        static int effectiveUser() throws IOException {
+            if (EFFECTIVE_USER == UNKNOWN) {
+                throw new IOException("the system does not say whose process this is");
+            }
+            return EFFECTIVE_USER;
+        }
+
+        private static int read() {
+            try {
+                // The second of the real, the effective, the saved and the one of the file system.
+                return Files.readAllLines(PROC.resolve("self/status")).stream()
+                        .filter(line -> line.startsWith("Uid:"))
+                        .map(line -> Integer.parseUnsignedInt(line.split("\\s+", -1)[2]))
+                        .findFirst().orElse(UNKNOWN);
+            } catch (IOException | RuntimeException notToBeSeen) {
+                return UNKNOWN;
+            }
+        }
     }
 
     /**

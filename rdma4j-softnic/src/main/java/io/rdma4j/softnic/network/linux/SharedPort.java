@@ -99,40 +99,58 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     private record Firsts(int count, byte[] of) {}
 
-    private static @Nullable SharedPort ofProcess;
-    /** Why this process cannot share, which it is not asked again. */
-    private static @Nullable String obstacle;
+    /**
+     * What this process has of the port.
+     *
+     * @param port null if it cannot share
+     * @param obstacle why not
+     */
+    private record Share(@Nullable SharedPort port, @Nullable String obstacle) {}
+
+    /** Null until it is tried. A process that could not share keeps to that, for its numbers have no prefix then. */
+    private static @Nullable Share ofProcess;
 
     /**
      * {@return this process's share, which the first call takes; null if it cannot share, which is logged once}
      *
-     * @throws RdmaException if it could, and has to wait for others too long: ETIMEDOUT, EAGAIN
+     * @throws RdmaException if it could, but another process has the lock for too long, or all prefixes are taken: ETIMEDOUT,
+     *         EAGAIN
      */
-    static synchronized @Nullable SharedPort ofProcess() throws RdmaException {
-        if (ofProcess == null && obstacle == null) {
-            try {
-                ofProcess = open(TableSocket.nameOfUser());
-            } catch (RdmaException e) {
-                if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EAGAIN) {
-                    throw e;
-                }
-                unshared(e.detail());
-            } catch (LinuxSocket.Refused | LinkageError e) {
-                unshared(String.valueOf(e.getMessage()));
-            }
+    static @Nullable SharedPort ofProcess() throws RdmaException {
+        return share().port;
+    }
+
+    /** {@return why this process cannot share, null if it can} */
+    static @Nullable String obstacle() throws RdmaException {
+        return share().obstacle;
+    }
+
+    private static synchronized Share share() throws RdmaException {
+        Share present = ofProcess;
+        if (present == null) {
+            present = tried();
+            ofProcess = present;
         }
-        return ofProcess;
+        return present;
     }
 
-    private static void unshared(String why) {
-        obstacle = why;
-        LOG.log(System.Logger.Level.WARNING, "RoCE has only addresses whose UDP port 4791 no other"
-                + " process has, and keeps them for this process: {0}", why);
+    private static Share tried() throws RdmaException {
+        try {
+            return new Share(open(TableSocket.nameOfUser()), null);
+        } catch (RdmaException e) {
+            if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EAGAIN) {
+                throw e;
+            }
+            return unshared(e.detail());
+        } catch (LinuxSocket.Refused | LinkageError e) {
+            return unshared(String.valueOf(e.getMessage()));
+        }
     }
 
-    /** {@return why this process cannot share, null if it can or has not tried} */
-    static synchronized @Nullable String obstacle() {
-        return obstacle;
+    private static Share unshared(String why) {
+        LOG.log(System.Logger.Level.WARNING, "RoCE shares no address with other processes: {0}",
+                why);
+        return new Share(null, why);
     }
 
     /** Makes a socket a member of a group: allows sharing and binds it. */
