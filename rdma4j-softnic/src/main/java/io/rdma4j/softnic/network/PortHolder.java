@@ -53,7 +53,13 @@ public final class PortHolder {
             if (holder != null) {
                 return holder + ofProcesses;
             }
-            return sockets.stream().anyMatch(PortHolder::mayBeTheKernels) && hasRxe(proc)
+            if (sockets.isEmpty()) {
+                return somebody() + ofProcesses;
+            }
+            if (sockets.stream().noneMatch(PortHolder::mayBeTheKernels)) {
+                return "a process of user " + sockets.getFirst()[USER] + ofProcesses;
+            }
+            return hasRxe(proc)
                     ? "the kernel's RoCE driver rdma_rxe (use its devices, which rdma link lists, or"
                             + " unload it with modprobe -r rdma_rxe)"
                     : somebody() + ofProcesses;

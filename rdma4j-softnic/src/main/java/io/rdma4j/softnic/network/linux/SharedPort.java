@@ -333,7 +333,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
-        lockWhenAllAreKnown(address);
+        lockWhenAllAreKnown(address, binding);
         try {
             giveUp();
             int found = table.find(address, scope);
@@ -346,7 +346,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
             if (sockets.containsKey(membership)) {
                 throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
             }
-            boolean isUncertain = hadStrangers(address, binding) | table.isChanging(group);
+            // Before the socket is bound: who does not share by this table shall lose no packet.
+            boolean isUncertain = hadStrangers(address, table.sockets(address))
+                    | table.isChanging(group);
             table.changing(group, true);
             List<Integer> before = table.places(group);
             boolean isBound = false;
@@ -374,13 +376,20 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /**
      * Waits for the lock, and until the table has all sockets of an address: those of the other processes are missing in a
      * table that was damaged, until they have entered them again. What stays unknown is a stranger's.
+     *
+     * @throws LinuxSocket.Refused EADDRINUSE if there is a stranger beside whom the system allows no other
      */
-    private void lockWhenAllAreKnown(Gid address) throws RdmaException, LinuxSocket.Refused {
+    private void lockWhenAllAreKnown(Gid address, Binding binding)
+            throws RdmaException, LinuxSocket.Refused {
         long untilNs = System.nanoTime() + MAX_RESTORING_NS;
         locks.lock();
         boolean isReady = false;
         try {
-            while (hasUnknown(address) && System.nanoTime() - untilNs < 0) {
+            if (hasUnknown(address)) {
+                tryToBind(address, binding);
+            }
+            while (hasUnknown(address) && locks.anyOthers() != SharedTable.NOBODY
+                    && System.nanoTime() - untilNs < 0) {
                 locks.unlock();
                 LockSupport.parkNanos(RESTORED_LOOK_NS);
                 locks.lock();
@@ -393,22 +402,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    private boolean hasUnknown(Gid address) throws LinuxSocket.Refused {
-        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address)
-                && locks.anyOthers() != SharedTable.NOBODY;
+    private boolean hasUnknown(Gid address) {
+        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address);
     }
 
-    /**
-     * As below, before a socket is bound: who does not share by this table loses no packet.
-     *
-     * @throws LinuxSocket.Refused EADDRINUSE if the system does not let them share
-     */
-    private boolean hadStrangers(Gid address, Binding binding)
-            throws LinuxSocket.Refused, RdmaException {
-        int known = table.sockets(address);
-        if (PortHolder.count(address.address(), UDP_PORT) <= known) {
-            return false;
-        }
+    private static void tryToBind(Gid address, Binding binding) throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
             LinuxSocket trial = LinuxSocket.open(SocketAddress.family(address), call);
             try {
@@ -417,7 +415,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 trial.close();
             }
         }
-        return hadStrangers(address, known);
     }
 
     /**
