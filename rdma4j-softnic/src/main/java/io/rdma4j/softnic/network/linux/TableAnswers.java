@@ -35,19 +35,20 @@ final class TableAnswers implements AutoCloseable {
         epoll = calls.epollCreate1(EPOLL_CLOEXEC);
         end = calls.eventfd(0, EFD_CLOEXEC);
         thread = Thread.ofPlatform().daemon().name("rdma4j-table").unstarted(this::run);
-        int watched = watch(calls, listener.descriptor(),
-                EpollEvents.EPOLLIN | EpollEvents.EPOLLEXCLUSIVE);
-        if (watched >= 0 && watch(calls, end, EpollEvents.EPOLLIN) >= 0) {
+        try {
+            watch(calls, listener.descriptor(),
+                    EpollEvents.EPOLLIN | EpollEvents.EPOLLEXCLUSIVE);
+            watch(calls, end, EpollEvents.EPOLLIN);
             thread.start();
-        } else {
+        } catch (LinuxSocket.Refused e) {
             // The table is found otherwise then: see TableSocket.
-            LOG.log(System.Logger.Level.DEBUG, "nobody is told of the table: error {0}", watched);
+            LOG.log(System.Logger.Level.DEBUG, "nobody is told of the table", e);
         }
     }
 
-    private int watch(LinuxCalls calls, int descriptor, int bits) {
-        return calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
-                EpollEvents.one(arena, bits, 0));
+    private void watch(LinuxCalls calls, int descriptor, int bits) throws LinuxSocket.Refused {
+        LinuxSocket.Refused.unlessDone(calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
+                EpollEvents.one(arena, bits, 0)), "epoll_ctl");
     }
 
     private void run() {
