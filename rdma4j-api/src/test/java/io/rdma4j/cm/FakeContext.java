@@ -115,6 +115,11 @@ final class FakeContext implements CmContext {
     public void claim(InetAddress address) {}
 
     @Override
+    public @Nullable String obstacleTo(InetAddress loopback) {
+        return device.obstacleTo;
+    }
+
+    @Override
     public ProgressDriver progressDriver() {
         if (isBroken) {
             throw new IllegalStateException("broken");

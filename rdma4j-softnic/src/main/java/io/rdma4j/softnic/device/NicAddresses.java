@@ -243,6 +243,14 @@ public final class NicAddresses {
         }
     }
 
+    /** {@return why what listens at an address of this machine is not reached, null if nothing is known against it} */
+    @Nullable
+    String obstacleTo(InetAddress address) {
+        return transport.isForeign(address)
+                ? address.getHostAddress() + " is held by " + transport.holder(address)
+                : null;
+    }
+
     private void take(InetAddress address) throws RdmaException {
         Gid held = transport.hold(address);
         if (address instanceof Inet6Address) {

@@ -90,6 +90,11 @@ public final class IwarpTransport implements Transport {
     }
 
     @Override
+    public boolean isForeign(InetAddress address) {
+        return false;
+    }
+
+    @Override
     public boolean sharesAddresses() {
         return true;
     }

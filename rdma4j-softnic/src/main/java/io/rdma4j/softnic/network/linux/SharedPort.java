@@ -308,6 +308,24 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     @Override
+    public boolean isForeign(Gid address) {
+        if (!hasUnknown(address)) {
+            return false;
+        }
+        try {
+            locks.lock();
+            try {
+                return hasUnknown(address) && haveStayed(address, table.sockets(address));
+            } finally {
+                locks.unlock();
+            }
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.DEBUG, "whose an address is is not known", e);
+            return false;
+        }
+    }
+
+    @Override
     public int takePrefix() throws RdmaException {
         locks.lock();
         try {
@@ -403,7 +421,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private boolean hasUnknown(Gid address) {
-        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address);
+        return hasMore(address, table.sockets(address));
     }
 
     private static void tryToBind(Gid address, Binding binding) throws LinuxSocket.Refused {
@@ -425,17 +443,27 @@ final class SharedPort implements PortSharing, AutoCloseable {
      * @throws RdmaException EADDRINUSE if they stay longer
      */
     private static boolean hadStrangers(Gid address, int known) throws RdmaException {
-        InetAddress local = address.address();
+        boolean hadAny = hasMore(address, known);
+        if (hadAny && haveStayed(address, known)) {
+            throw AddressRefusal.taken(address.address(), null);
+        }
+        return hadAny;
+    }
+
+    /** {@return whether there are sockets beside those that are known, for longer than a program takes to start} */
+    private static boolean haveStayed(Gid address, int known) {
         long untilNs = System.nanoTime() + MAX_STRANGER_NS;
-        boolean hadAny = false;
-        while (PortHolder.count(local, UDP_PORT) > known) {
-            hadAny = true;
+        while (hasMore(address, known)) {
             if (System.nanoTime() - untilNs > 0) {
-                throw AddressRefusal.taken(local, null);
+                return true;
             }
             LockSupport.parkNanos(STRANGER_LOOK_NS);
         }
-        return hadAny;
+        return false;
+    }
+
+    private static boolean hasMore(Gid address, int known) {
+        return PortHolder.count(address.address(), UDP_PORT) > known;
     }
 
     /**
