@@ -74,7 +74,7 @@ class MeetingProcessesTest {
         }
     }
 
-    /** As containers of a pod: they share the address and the files, but not the processes whose memory it is. */
+    /** As containers of a pod: they share the address, but do not see the processes whose memory it is. */
     @Test
     @Tag("long")
     void whoDoesNotSeeTheProcessIsReachedByTheNetwork() throws Exception {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,14 +53,23 @@ final class Program extends Running {
         return new Program(start(options, main, arguments));
     }
 
+    /** A command with another environment. */
+    static Program with(Map<String, String> environment, String... arguments) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(
+                command(ofClassPath(List.of(), Main.class), List.of(arguments)));
+        builder.environment().putAll(environment);
+        return new Program(builder.redirectErrorStream(true).start());
+    }
+
     /**
-     * A program that does not see the processes of this machine, as in a container of its own; the network and
-     * {@code /dev/shm} are the same. Needs {@code unshare} and the right to use it.
+     * A program in a container of its own, which shares only the network with this machine: it sees neither its processes nor
+     * its {@code /dev/shm}. Needs {@code unshare} and the right to use it.
      */
     static Program apart(Class<?> main, List<String> options, List<String> arguments)
             throws IOException {
         List<String> command = new ArrayList<>(List.of("unshare", "--user", "--map-root-user",
-                "--pid", "--fork", "--kill-child", "--mount-proc"));
+                "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+                "mount -t tmpfs tmpfs /dev/shm && exec \"$@\"", "sh"));
         command.addAll(command(ofClassPath(options, main), arguments));
         return new Program(start(command));
     }

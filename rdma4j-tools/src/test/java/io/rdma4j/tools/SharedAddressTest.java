@@ -3,6 +3,12 @@ package io.rdma4j.tools;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,6 +43,49 @@ class SharedAddressTest {
                 assertThat(orphan.awaitEnd()).as(orphan.text()).isNotZero();
             }
         }
+    }
+
+    /** A login has the variable, a service has none. */
+    @Test
+    void theEnvironmentDecidesNothing(@TempDir Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        String session = folder.toString();
+        try (Program server = process("rping -s -v -P " + FIRST);
+                Program other = Program.with(
+                        Map.of("XDG_RUNTIME_DIR", session, "TMPDIR", session, "HOME", session),
+                        ("rping -s -v -P " + SECOND).split(" ", -1))) {
+            server.lineWith("listening");
+            other.lineWith("listening");
+            assertReached(FIRST);
+            assertReached(SECOND);
+        }
+    }
+
+    private static void assertReached(String where) throws Exception {
+        try (Program client = process("rping -c -C 1 " + where)) {
+            assertThat(client.awaitEnd()).as(client.text()).isZero();
+        }
+    }
+
+    /** None of them can tell the new one where the others are. */
+    @Test
+    void whoStartsWhileTheOthersAreStoppedSharesWithThem() throws Exception {
+        try (Program stopped = process("rping -s -v -P " + FIRST)) {
+            stopped.lineWith("listening");
+            signal("STOP", stopped);
+            try (Program server = process("rping -s -v -P " + SECOND)) {
+                server.lineWith("listening");
+                assertReached(SECOND);
+                signal("CONT", stopped);
+                assertReached(FIRST);
+                stopped.end();
+                assertReached(SECOND);
+            }
+        }
+    }
+
+    private static void signal(String name, Program target) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, target.pid()).start().waitFor()).isZero();
     }
 
     @Test
