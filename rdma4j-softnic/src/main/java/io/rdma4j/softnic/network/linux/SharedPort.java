@@ -351,7 +351,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
-        lockWhenAllAreKnown(address, binding);
+        boolean hadUnknown = lockWhenAllAreKnown(address, binding);
         try {
             giveUp();
             int found = table.find(address, scope);
@@ -364,9 +364,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
             if (sockets.containsKey(membership)) {
                 throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
             }
-            // Before the socket is bound: who does not share by this table shall lose no packet.
-            boolean isUncertain = hadStrangers(address, table.sockets(address))
-                    | table.isChanging(group);
+            boolean isUncertain = table.isChanging(group);
+            if (hadUnknown) {
+                // Before the socket is bound: who does not share by this table shall lose no packet.
+                boolean _ = hadStrangers(address, table.sockets(address));
+                isUncertain = true;
+            }
             table.changing(group, true);
             List<Integer> before = table.places(group);
             boolean isBound = false;
@@ -395,24 +398,28 @@ final class SharedPort implements PortSharing, AutoCloseable {
      * Waits for the lock, and until the table has all sockets of an address: those of the other processes are missing in a
      * table that was damaged, until they have entered them again. What stays unknown is a stranger's.
      *
+     * @return whether there were any that the table did not have
      * @throws LinuxSocket.Refused EADDRINUSE if there is a stranger beside whom the system allows no other
      */
-    private void lockWhenAllAreKnown(Gid address, Binding binding)
+    private boolean lockWhenAllAreKnown(Gid address, Binding binding)
             throws RdmaException, LinuxSocket.Refused {
         long untilNs = System.nanoTime() + MAX_RESTORING_NS;
         locks.lock();
         boolean isReady = false;
         try {
-            if (hasUnknown(address)) {
+            boolean hadUnknown = hasUnknown(address);
+            if (hadUnknown) {
                 tryToBind(address, binding);
             }
-            while (hasUnknown(address) && locks.anyOthers() != SharedTable.NOBODY
-                    && System.nanoTime() - untilNs < 0) {
+            for (boolean hasUnknown = hadUnknown; hasUnknown
+                    && locks.anyOthers() != SharedTable.NOBODY
+                    && System.nanoTime() - untilNs < 0; hasUnknown = hasUnknown(address)) {
                 locks.unlock();
                 LockSupport.parkNanos(RESTORED_LOOK_NS);
                 locks.lock();
             }
             isReady = true;
+            return hadUnknown;
         } finally {
             if (!isReady && locks.isLocked()) {
                 locks.unlock();
