@@ -6,6 +6,7 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.StringTokenizer;
 
 /**
  * Information about other processes of the user, which {@link ProcessIdentity} names. Source: proc_pid_fd(5),
@@ -25,10 +26,11 @@ final class ProcessFiles {
             long own = effectiveUser();
             for (String line : Files.readAllLines(PROC.resolve("self/uid_map"))) {
                 // The first number inside, the first outside, how many.
-                String[] words = line.trim().split("\\s+", -1);
-                long offset = own - Long.parseLong(words[0]);
-                if (offset >= 0 && offset < Long.parseLong(words[2])) {
-                    return Long.parseLong(words[1]) + offset;
+                StringTokenizer words = new StringTokenizer(line);
+                long offset = own - Long.parseLong(words.nextToken());
+                long outside = Long.parseLong(words.nextToken());
+                if (offset >= 0 && offset < Long.parseLong(words.nextToken())) {
+                    return outside + offset;
                 }
             }
             return own;
@@ -56,11 +58,15 @@ final class ProcessFiles {
 
         private static int read() {
             try {
-                // The second of the real, the effective, the saved and the one of the file system.
-                return Files.readAllLines(PROC.resolve("self/status")).stream()
-                        .filter(line -> line.startsWith("Uid:"))
-                        .map(line -> Integer.parseUnsignedInt(line.split("\\s+", -1)[2]))
-                        .findFirst().orElse(UNKNOWN);
+                for (String line : Files.readAllLines(PROC.resolve("self/status"))) {
+                    if (line.startsWith("Uid:")) {
+                        // The real one, the effective, the saved and that of the file system.
+                        StringTokenizer words = new StringTokenizer(line.substring(4));
+                        words.nextToken();
+                        return Integer.parseUnsignedInt(words.nextToken());
+                    }
+                }
+                return UNKNOWN;
             } catch (IOException | RuntimeException notToBeSeen) {
                 return UNKNOWN;
             }

@@ -16,18 +16,26 @@ final class SocketCalls {
             JAVA_INT);
     private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
             JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle GETSOCKOPT = LinuxCalls.handle("getsockopt", JAVA_INT,
-            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     private static final MethodHandle LISTEN = LinuxCalls.handle("listen", JAVA_INT, JAVA_INT,
             JAVA_INT);
-    private static final MethodHandle CONNECT = LinuxCalls.handle("connect", JAVA_INT, JAVA_INT,
-            ADDRESS, JAVA_INT);
-    private static final MethodHandle ACCEPT4 = LinuxCalls.handle("accept4", JAVA_INT, JAVA_INT,
-            ADDRESS, ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMSG = LinuxCalls.handle("sendmsg", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_INT);
-    private static final MethodHandle RECVMSG = LinuxCalls.handle("recvmsg", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_INT);
+
+    /** Calls that a device is opened without: to make a handle takes milliseconds in a JVM that has just started. */
+    private static final class Later {
+        static final MethodHandle GETSOCKOPT = LinuxCalls.handle("getsockopt", JAVA_INT, JAVA_INT,
+                JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+        static final MethodHandle CONNECT = LinuxCalls.handle("connect", JAVA_INT, JAVA_INT,
+                ADDRESS, JAVA_INT);
+        static final MethodHandle ACCEPT4 = LinuxCalls.handle("accept4", JAVA_INT, JAVA_INT,
+                ADDRESS, ADDRESS, JAVA_INT);
+    }
+
+    /** To pass open files on. */
+    private static final class Passing {
+        static final MethodHandle SENDMSG = LinuxCalls.handle("sendmsg", JAVA_LONG, JAVA_INT,
+                ADDRESS, JAVA_INT);
+        static final MethodHandle RECVMSG = LinuxCalls.handle("recvmsg", JAVA_LONG, JAVA_INT,
+                ADDRESS, JAVA_INT);
+    }
 
     private SocketCalls() {}
 
@@ -66,7 +74,7 @@ final class SocketCalls {
             MemorySegment value, MemorySegment length) {
         length.set(JAVA_INT, 0, (int) value.byteSize());
         try {
-            return error.outcome((int) GETSOCKOPT.invokeExact(error.state(), descriptor, level,
+            return error.outcome((int) Later.GETSOCKOPT.invokeExact(error.state(), descriptor, level,
                     option, value, length));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
@@ -86,7 +94,7 @@ final class SocketCalls {
     static int connect(ErrorNumber error, int descriptor, MemorySegment address, int length) {
         try {
             return error.outcome(
-                    (int) CONNECT.invokeExact(error.state(), descriptor, address, length));
+                    (int) Later.CONNECT.invokeExact(error.state(), descriptor, address, length));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }
@@ -95,7 +103,7 @@ final class SocketCalls {
     /** accept4(2). {@return the file descriptor} */
     static int accept(ErrorNumber error, int descriptor, int flags) {
         try {
-            return error.outcome((int) ACCEPT4.invokeExact(error.state(), descriptor,
+            return error.outcome((int) Later.ACCEPT4.invokeExact(error.state(), descriptor,
                     MemorySegment.NULL, MemorySegment.NULL, flags));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
@@ -106,7 +114,7 @@ final class SocketCalls {
     static long send(ErrorNumber error, int descriptor, MemorySegment message, int flags) {
         try {
             return error.outcome(
-                    (long) SENDMSG.invokeExact(error.state(), descriptor, message, flags));
+                    (long) Passing.SENDMSG.invokeExact(error.state(), descriptor, message, flags));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }
@@ -116,7 +124,7 @@ final class SocketCalls {
     static long receive(ErrorNumber error, int descriptor, MemorySegment message, int flags) {
         try {
             return error.outcome(
-                    (long) RECVMSG.invokeExact(error.state(), descriptor, message, flags));
+                    (long) Passing.RECVMSG.invokeExact(error.state(), descriptor, message, flags));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }
