@@ -1,16 +1,51 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.device.PortMonitor;
+import io.rdma4j.softnic.host.Host;
+import io.rdma4j.softnic.host.HostSource;
+import io.rdma4j.softnic.host.HostWatch;
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The thread that looks at network interfaces. */
 class PortMonitorTest {
-    private final PortMonitor monitor = new PortMonitor(1);
+    private final PortMonitor monitor = new PortMonitor(1, new HostWatch(IdleSource::new));
+
+    /** A machine without interfaces, which never change. */
+    private static final class IdleSource implements HostSource {
+        private final Semaphore woken = new Semaphore(0);
+
+        @Override
+        public boolean mayHaveChanged() {
+            return false;
+        }
+
+        @Override
+        public Host look() {
+            return new Host(List.of());
+        }
+
+        @Override
+        public void await(long mostNs) {
+            woken.acquireUninterruptibly();
+        }
+
+        @Override
+        public void wake() {
+            woken.release();
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
 
     /** A device that counts the looks at it, each of which fails. */
     private static final class Looks implements PortMonitor.Watched {
@@ -38,6 +73,11 @@ class PortMonitorTest {
                 throw error;
             }
             throw (RuntimeException) failure;
+        }
+
+        @Override
+        public void lookAtShared() {
+            fail();
         }
 
         boolean goesOn() throws InterruptedException {
@@ -83,6 +123,11 @@ class PortMonitorTest {
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
+            }
+
+            @Override
+            public void lookAtShared() {
+                // It shares nothing.
             }
         };
         Looks other = new Looks(new IllegalStateException());

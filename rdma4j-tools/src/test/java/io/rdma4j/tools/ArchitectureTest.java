@@ -400,6 +400,16 @@ class ArchitectureTest {
                 .check(ALL);
     }
 
+    /** What is known of the machine, for whoever asks. */
+    @Test
+    void hostKnowsNoDeviceAndNoTransport() {
+        classes().that().resideInAPackage("io.rdma4j.softnic.host..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..",
+                        "io.rdma4j.softnic.host", "io.rdma4j.softnic.options")
+                        .or(simpleName("RouteSocket")))
+                .check(ALL);
+    }
+
     @Test
     void queuesAndMemoryKnowNoEngine() {
         noClasses().that().resideInAnyPackage("io.rdma4j.softnic.queue..",
@@ -458,6 +468,7 @@ class ArchitectureTest {
                 .layer("engine").definedBy("io.rdma4j.softnic.engine..")
                 .layer("queue").definedBy("io.rdma4j.softnic.queue..")
                 .layer("memory").definedBy("io.rdma4j.softnic.memory..")
+                .layer("host").definedBy("io.rdma4j.softnic.host..")
                 .whereLayer("provider").mayNotBeAccessedByAnyLayer()
                 .whereLayer("RoCE").mayOnlyBeAccessedByLayers("provider")
                 .whereLayer("iWARP").mayOnlyBeAccessedByLayers("provider")
@@ -469,6 +480,7 @@ class ArchitectureTest {
                         "connection manager", "verbs")
                 .whereLayer("queue").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
                         "engine")
+                .whereLayer("host").mayOnlyBeAccessedByLayers("provider", "device")
                 .whereLayer("memory").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
                         "engine")
                 .check(ALL);

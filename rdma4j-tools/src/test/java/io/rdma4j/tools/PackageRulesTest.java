@@ -105,6 +105,7 @@ class PackageRulesTest {
             Map.entry("protocol.work", List.of("workKnowsNoPacket")),
             Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
             Map.entry("softnic.engine", List.of("engineQueuesAndMemoryKnowNoTransport")),
+            Map.entry("softnic.host", List.of("hostKnowsNoDeviceAndNoTransport")),
             Map.entry("softnic.memory", List.of("engineQueuesAndMemoryKnowNoTransport",
                     "memoryKnowsNoQueuePair")),
             Map.entry("softnic.network", List.of("networkKnowsNoQueuePairs")),

@@ -8,11 +8,13 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 
 /**
  * The addresses of an open device: its GID table, whose entries never change their index, and the sockets of the addresses.
@@ -28,11 +30,15 @@ public final class NicAddresses {
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
     /** Addresses that another process held when this device was opened. */
     private final List<InetAddress> wanting = new ArrayList<>();
+    private final UnservedAddresses unserved;
+    /** The addresses of a loopback interface when it was last looked at. */
+    private List<InetAddress> seen = List.of();
 
     NicAddresses(SoftDevice device, Transport transport, EngineDriver driver) {
         this.device = device;
         this.transport = transport;
         this.driver = driver;
+        unserved = new UnservedAddresses(device.name());
     }
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
@@ -77,7 +83,8 @@ public final class NicAddresses {
     }
 
     private void openAll() throws RdmaException {
-        for (InetAddress address : device.addresses()) {
+        PortView view = device.view();
+        for (InetAddress address : view.addresses()) {
             if (gids.isEmpty() && !address.isLinkLocalAddress()) {
                 gids.add(Gid.ZERO);
             }
@@ -90,12 +97,20 @@ public final class NicAddresses {
                 } else if (e.errno() != Errno.EADDRNOTAVAIL) {
                     throw e;
                 }
-                // An IPv6 address that the system is still trying out cannot be used yet.
+                // It has gone, or become unusable, since the view: that is noticed as any change.
             }
         }
+        requireAny(view);
+        unserved.tell(view);
+    }
+
+    private void requireAny(PortView view) throws RdmaException {
         if (gids.stream().allMatch(Gid::isZero)) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    device.name() + " has no address that can be used");
+                    device.name() + " has no address that can be used" + view.unusable().stream()
+                            .map(each -> "; " + each.address().getHostAddress() + " "
+                                    + each.state().text())
+                            .collect(Collectors.joining()));
         }
     }
 
@@ -158,19 +173,29 @@ public final class NicAddresses {
      */
     private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
         gids.add(Gid.ZERO);
-        if (wanted instanceof Inet6Address) {
+        PortView view = device.view();
+        seen = view.addresses();
+        if (wanted != null) {
             claim(wanted);
-            openFreeLoopback();
-        } else if (wanted != null) {
-            claim(wanted);
-        } else {
-            openFreeLoopback();
-            for (InetAddress address : device.addresses()) {
+        }
+        if (!(wanted instanceof Inet4Address)) {
+            if (seen.stream().anyMatch(NicAddresses::isLoopbackIpv4)) {
+                openFreeLoopback();
+            }
+        }
+        if (wanted == null) {
+            for (InetAddress address : seen) {
                 if (address instanceof Inet6Address) {
                     openUnlessTaken(address);
                 }
             }
         }
+        requireAny(view);
+    }
+
+    /** {@return whether an address is of 127.0.0.0/8} */
+    static boolean isLoopbackIpv4(InetAddress address) {
+        return address instanceof Inet4Address && address.isLoopbackAddress();
     }
 
     private void openFreeLoopback() throws RdmaException {
@@ -253,12 +278,17 @@ public final class NicAddresses {
 
     private void take(InetAddress address) throws RdmaException {
         Gid held = transport.hold(address);
-        if (address instanceof Inet6Address) {
-            gids.set(0, held);
+        enter(held, address);
+        driver.lookAgain();
+    }
+
+    private void enter(Gid held, InetAddress address) {
+        int place = place(address);
+        if (place < gids.size()) {
+            gids.set(place, held);
         } else {
             gids.add(held);
         }
-        driver.lookAgain();
     }
 
     // ---------------------------------------------------------------- following the interface
@@ -271,27 +301,65 @@ public final class NicAddresses {
      */
     record Change(boolean isAny, List<InetAddress> lost) {}
 
-    /** Updates the table to the addresses of the interface; not for loopback, where each process has its own. */
-    synchronized Change follow(List<InetAddress> now) {
+    /** Updates the table to the addresses of the interface. */
+    synchronized Change follow(PortView now) {
         List<InetAddress> lost = new ArrayList<>();
-        if (device.isLoopback()) {
-            return new Change(false, lost);
-        }
-        List<Gid> present = now.stream().map(Gid::of).toList();
-        boolean hasGained = false;
         for (int i = 0; i < gids.size(); i++) {
             Gid gid = gids.get(i);
-            if (!gid.isZero() && !present.contains(gid)) {
+            if (!gid.isZero() && !isOf(now, gid)) {
                 gids.set(i, Gid.ZERO);
                 wanting.removeIf(address -> Gid.of(address).equals(gid));
                 driver.run(nowNs -> transport.release(gid));
                 lost.add(addressOf(gid));
             }
         }
-        for (InetAddress address : now) {
+        boolean hasGained = device.isLoopback() ? gainOnLoopback(now.addresses()) : gain(now);
+        return new Change(hasGained || !lost.isEmpty(), lost);
+    }
+
+    /** {@return whether the interface has an address of the table} */
+    private boolean isOf(PortView now, Gid gid) {
+        return now.addresses().stream()
+                .anyMatch(device.isLoopback() && isLoopbackIpv4(gid.address())
+                        ? NicAddresses::isLoopbackIpv4
+                        : each -> Gid.of(each).equals(gid));
+    }
+
+    private boolean gain(PortView now) {
+        boolean hasGained = false;
+        for (InetAddress address : now.addresses()) {
             hasGained |= !gids.contains(Gid.of(address)) && add(address);
         }
-        return new Change(hasGained || !lost.isEmpty(), lost);
+        unserved.tell(now);
+        return hasGained;
+    }
+
+    /** Of loopback each process has its own addresses: it takes further ones when the interface gets them. */
+    private boolean gainOnLoopback(List<InetAddress> now) {
+        List<InetAddress> before = seen;
+        seen = now;
+        boolean hasGained = false;
+        for (InetAddress address : now) {
+            if (!before.contains(address)) {
+                hasGained |= takeNew(address);
+            }
+        }
+        return hasGained;
+    }
+
+    private boolean takeNew(InetAddress address) {
+        List<Gid> before = List.copyOf(gids);
+        try {
+            if (address instanceof Inet6Address) {
+                openUnlessTaken(address);
+            } else if (isLoopbackIpv4(address)
+                    && all().stream().noneMatch(NicAddresses::isLoopbackIpv4)) {
+                openFreeLoopback();
+            }
+        } catch (RdmaException e) {
+            unserved.add(address, e);
+        }
+        return !gids.equals(before);
     }
 
     /** Releases all addresses, because the interface was removed. */
@@ -303,25 +371,22 @@ public final class NicAddresses {
 
     private boolean add(InetAddress address) {
         try {
-            Gid gid = transport.hold(address);
-            int place = place(address);
-            if (place < gids.size()) {
-                gids.set(place, gid);
-            } else {
-                gids.add(gid);
-            }
-            driver.lookAgain();
-            return true;
+            enter(transport.hold(address), address);
         } catch (RdmaException notYet) {
-            // The system still checks the address for duplicates, or another process has it: the next check tries
-            // again.
+            // The next look tries again.
+            unserved.add(address, notYet);
             return false;
         }
+        driver.lookAgain();
+        unserved.remove(address);
+        return true;
     }
 
-    /** {@return the index for a new address: the first entry is reserved for a link-local one} */
+    /** {@return the index for a new address: the first entry is reserved for a link-local one, on loopback for its IPv6 one} */
     private int place(InetAddress address) {
-        if (address.isLinkLocalAddress() && gids.getFirst().isZero()) {
+        boolean isFirst = address instanceof Inet6Address
+                && (address.isLinkLocalAddress() || address.isLoopbackAddress());
+        if (isFirst && gids.getFirst().isZero()) {
             return 0;
         }
         for (int i = 1; i < gids.size(); i++) {

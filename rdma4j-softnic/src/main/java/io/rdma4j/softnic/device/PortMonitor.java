@@ -1,18 +1,20 @@
 package io.rdma4j.softnic.device;
 
+import io.rdma4j.softnic.host.HostWatch;
+
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Checks the network interfaces of open devices periodically, because Java has no notification of their changes. Each device
- * has a thread of its own while it is watched: a look may wait for another process, and must not delay the looks at other
- * devices. Thread safe.
+ * Has open devices look at their network interfaces after each change, and once a second at what they share with other
+ * processes. Each device has a thread of its own while it is watched: a look may wait for another process, and must not delay
+ * the looks at other devices. Thread safe.
  */
 public final class PortMonitor {
     /** That of the process. */
-    static final PortMonitor OF_PROCESS = new PortMonitor(1_000);
+    static final PortMonitor OF_PROCESS = new PortMonitor(1_000, HostWatch.OF_PROCESS);
 
     private static final System.Logger LOG = System.getLogger(PortMonitor.class.getName());
 
@@ -23,35 +25,44 @@ public final class PortMonitor {
 
         /** Looks at its interface. Called without a lock. */
         void lookAtPort();
+
+        /** Looks at what it shares with other processes. Called without a lock. */
+        void lookAtShared();
     }
 
     private final long intervalMs;
+    private final HostWatch host;
     private final Map<Watched, Watch> watches = new HashMap<>();
 
-    public PortMonitor(long intervalMs) {
+    /** @param intervalMs how often a device looks at what it shares, and at its interface without having heard of a change */
+    public PortMonitor(long intervalMs, HostWatch host) {
         this.intervalMs = intervalMs;
+        this.host = host;
     }
 
-    /** Begins to look at a device. */
+    /** Begins to look at a device: now, and after each change. */
     public synchronized void watch(Watched device) {
         Watch watch = new Watch(device, intervalMs);
         watches.put(device, watch);
-        Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch);
+        host.watch(watch);
+        Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch::look);
     }
 
     /** Stops checking a device. A look that has begun goes on. */
     public synchronized void forget(Watched device) {
         Watch watch = watches.remove(device);
         if (watch != null) {
+            host.forget(watch);
             watch.end();
         }
     }
 
-    /** The looks at one device. */
+    /** The looks at one device. It is run when the interfaces have changed. */
     private static final class Watch implements Runnable {
         private final Watched device;
         private final long intervalMs;
-        private final CountDownLatch end = new CountDownLatch(1);
+        private final Semaphore changes = new Semaphore(0);
+        private volatile boolean isOver;
 
         Watch(Watched device, long intervalMs) {
             this.device = device;
@@ -60,38 +71,51 @@ public final class PortMonitor {
 
         @Override
         public void run() {
-            while (goesOn()) {
+            changes.release();
+        }
+
+        void end() {
+            isOver = true;
+            changes.release();
+        }
+
+        /** Looks until {@link #end}. */
+        void look() {
+            boolean isDue = false;
+            while (!isOver) {
                 try {
-                    look();
+                    lookOnce(isDue);
                 } catch (RuntimeException | Error notEvenLogged) {
                     // The next look may find memory again, or a working log.
                 }
+                isDue = !hasChanged();
             }
         }
 
-        /** {@return after a while, whether to look again} */
-        private boolean goesOn() {
+        /** {@return after a while, whether that was because of a change} */
+        private boolean hasChanged() {
             try {
-                return !end.await(intervalMs, TimeUnit.MILLISECONDS);
+                boolean hasChanged = changes.tryAcquire(intervalMs, TimeUnit.MILLISECONDS);
+                changes.drainPermits();
+                return hasChanged;
             } catch (InterruptedException e) {
                 // No code interrupts this thread on purpose; it ends with its device.
                 return true;
             }
         }
 
-        private void look() {
+        private void lookOnce(boolean isDue) {
             try {
                 device.lookAtPort();
+                if (isDue) {
+                    device.lookAtShared();
+                }
             } catch (RuntimeException | Error failed) {
                 // The device is being closed at this moment, its owner's watcher fails, or memory is short: it is
                 // looked at again next time.
                 LOG.log(System.Logger.Level.DEBUG,
                         "the port of " + device.name() + " could not be looked at", failed);
             }
-        }
-
-        void end() {
-            end.countDown();
         }
     }
 }

@@ -13,7 +13,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -123,8 +122,9 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     }
 
     private boolean hosts(InetAddress address, List<InetAddress> own) {
-        if (isLoopback() && address.isLoopbackAddress() && !(address instanceof Inet6Address)) {
-            return !address.equals(LOOPBACK_BROADCAST);
+        if (isLoopback() && NicAddresses.isLoopbackIpv4(address)) {
+            return !address.equals(LOOPBACK_BROADCAST)
+                    && own.stream().anyMatch(NicAddresses::isLoopbackIpv4);
         }
         return AddressScope.isCompatible(interfaceIndex(), AddressScope.of(address))
                 && own.stream().anyMatch(each -> AddressScope.isSame(each, address));
@@ -194,7 +194,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         }
     }
 
-    /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
+    /** {@return the interface's usable addresses in the order of the GID table: the link's, IPv4, other IPv6} */
     public List<InetAddress> addresses() {
         return view().addresses();
     }

@@ -5,6 +5,7 @@ import io.rdma4j.observe.jmx.ShownDevice;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.host.HostWatch;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
@@ -141,17 +142,22 @@ public final class SoftNic
 
     private static SoftNic opened(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
-        device.requirePresent();
+        Runnable opening = () -> {};
+        // From here on the interfaces are known without asking for them each time.
+        HostWatch.OF_PROCESS.watch(opening);
         SoftNic nic;
         try {
+            device.requirePresent();
             nic = create(device, wanted);
             nic.start(address);
+            PortMonitor.OF_PROCESS.watch(nic);
         } catch (OutOfMemoryError none) {
             throw RdmaException.outOfMemory("open device", none);
+        } finally {
+            HostWatch.OF_PROCESS.forget(opening);
         }
         FlightEvents.prepare();
         PacketEvents.prepare();
-        PortMonitor.OF_PROCESS.watch(nic);
         nic.shown = ShownDevice.show(new DeviceBean(nic));
         return nic;
     }
@@ -396,6 +402,10 @@ public final class SoftNic
     @Override
     public void lookAtPort() {
         onPort(device.view());
+    }
+
+    @Override
+    public void lookAtShared() {
         transport.checkShared();
     }
 
@@ -422,7 +432,7 @@ public final class SoftNic
             watchers.onDeviceGone();
         }
         if (now.isPresent()) {
-            NicAddresses.Change change = addresses.follow(now.addresses());
+            NicAddresses.Change change = addresses.follow(now);
             if (change.isAny()) {
                 tell(AsyncEventType.GID_CHANGE);
             }
