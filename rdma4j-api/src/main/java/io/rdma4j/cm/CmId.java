@@ -15,6 +15,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
@@ -316,14 +317,14 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Without both, the id takes the best device that serves the address: native before software, InfiniBand and RoCE
      * before iWARP, then by name, whichever devices are open.
      *
-     * @throws RdmaException ENODEV if there is no such device, naming the present ones; EOPNOTSUPP if ids cannot use it
-     *         on this machine, saying why; EINVAL once the id has an address
+     * @throws RdmaException ENODEV if there is no such device and none may come ({@link RdmaDevices#absent}), naming the
+     *         present ones; EOPNOTSUPP if ids cannot use it on this machine, saying why; EINVAL once the id has an address
      */
     public void device(String name) throws RdmaException {
         if (!states.is(IdState.IDLE)) {
             throw states.wrong("choose device");
         }
-        DeviceSelection.of(name).all("choose device");
+        DeviceSelection.of(name).requireKnown("choose device");
         options.device = name;
     }
 
@@ -596,12 +597,14 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Starts to listen for connection requests. Each arrives as CONNECT_REQUEST with a new id; a
      * synchronous id returns them from {@link #awaitRequest}. C: {@code rdma_listen}.
      *
-     * <p>At the wildcard address it listens on every device that can be opened, and ignores the others:
-     * {@link #listenAddresses} says where it listens.
+     * <p>At the wildcard address it listens on every device that can be opened, and on those that come later, such as when
+     * an interface comes up or an address becomes usable: {@link #listenAddresses} says where it listens at the moment.
+     * It also begins without any device if the machine has one that is only absent ({@link RdmaDevices#absent}), and
+     * outlives its last one. The log has a line for a device or an address where it cannot listen, and one when it does.
      *
      * @param backlog how many requests may wait for an answer, at least 1; further ones are rejected. A request that its
      *        peer withdraws counts until its id is closed.
-     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened, EOPNOTSUPP if the
+     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened, now or later, EOPNOTSUPP if the
      *         device does not support the port space, as iWARP only TCP; EINVAL unless the id is new or bound; over
      *         iWARP EMFILE or ENFILE if there can be no more sockets
      */

@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.PortAuthority;
@@ -18,24 +19,36 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The devices an id listens on: one, or for a wildcard address all that can be opened. */
-final class DeviceListeners implements DeviceLease.Listener {
+/**
+ * The devices an id listens on: one, or for a wildcard address all that can be opened, those that come later included
+ * (ADR 49).
+ */
+final class DeviceListeners {
     private static final System.Logger LOG = System.getLogger(DeviceListeners.class.getName());
 
     private final IdAddresses addresses;
     private final IdEvents events;
     private final IdOptions options;
-    private final List<CmListener> listeners = new CopyOnWriteArrayList<>();
+    private final Starter starter;
+    private final DeviceFollower follower = new DeviceFollower(this::follow);
     /** Changes under the lock of this; a device is opened and closed without it. */
-    private final List<DeviceLease> leases = new CopyOnWriteArrayList<>();
+    private final List<ServedDevice> served = new CopyOnWriteArrayList<>();
+    /** One thread at a time looks for devices to listen on. */
+    private final Object looking = new Object();
+    /** Guarded by {@link #looking}. */
+    private final UnservedDevices unserved = new UnservedDevices();
+    /** What is offered at the wildcard address, null before. Guarded by {@link #looking}. */
+    private @Nullable ListenRequest everywhere;
+    /** Guarded by this. */
     private boolean isListening;
     /** Guarded by this. */
     private boolean isClosed;
 
-    DeviceListeners(IdAddresses addresses, IdEvents events, IdOptions options) {
+    DeviceListeners(IdAddresses addresses, IdEvents events, IdOptions options, Starter starter) {
         this.addresses = addresses;
         this.events = events;
         this.options = options;
+        this.starter = starter;
     }
 
     /** Listens on one device. */
@@ -52,96 +65,82 @@ final class DeviceListeners implements DeviceLease.Listener {
      * @param spec what is offered, on each device
      * @throws IllegalStateException if the id was closed meanwhile
      */
-    void start(ListenRequest spec, Starter starter) throws RdmaException {
+    void start(ListenRequest spec) throws RdmaException {
         DeviceLease single = addresses.shareDevice();
-        begin(single == null ? options.devices().leases("listen") : List.of(single));
-        Set<PortAuthority> served = new HashSet<>();
-        RdmaException refusal = null;
-        for (DeviceLease lease : leases) {
-            PortAuthority authority = lease.device().portAuthority();
-            if (served.contains(authority)) {
-                continue;
-            }
-            RdmaException obstacle = obstacle(lease, starter, spec);
+        begin(single);
+        if (single == null) {
+            startEverywhere(spec);
+        } else {
+            RdmaException obstacle = obstacle(admit(single), spec);
             if (obstacle != null) {
-                if (single != null) {
-                    throw obstacle;
-                }
-                LOG.log(System.Logger.Level.DEBUG, "{0} is not listened on: {1}",
-                        lease.device().name(), obstacle.getMessage());
-                refusal = obstacle;
-            } else if (spec.address() == null && authority.hasOneWildcardListener()) {
-                served.add(authority);
+                throw obstacle;
             }
         }
-        if (listeners.isEmpty() && refusal != null) {
-            throw refusal;
-        }
-        LOG.log(System.Logger.Level.DEBUG, () -> "listening on " + spec + " of "
-                + leases.size() + (leases.size() == 1 ? " device" : " devices"));
+        LOG.log(System.Logger.Level.DEBUG, () -> "listening on " + spec + " of " + served.size()
+                + (served.size() == 1 ? " device" : " devices"));
     }
 
-    private void begin(List<DeviceLease> opened) {
+    private void begin(@Nullable DeviceLease single) {
         synchronized (this) {
             isListening = !isClosed;
             if (isListening) {
-                opened.forEach(this::add);
                 return;
             }
         }
-        opened.forEach(DeviceLease::release);
+        if (single != null) {
+            single.release();
+        }
         throw IdStateMachine.closed();
     }
 
-    private void add(DeviceLease lease) {
-        leases.add(lease);
-        events.addDriver(lease.context().progressDriver());
-        lease.tell(this);
-    }
-
-    /** Of the wildcard address; an id at one address hears of its own. */
-    @Override
-    public void onAddressChanged(InetAddress address) {}
-
-    @Override
-    public void onDeviceGone() {
-        if (leases.stream().noneMatch(DeviceListeners::mayBringRequests)) {
-            addresses.onDeviceGone();
+    /** {@return a device that the id listens on from now on, without a listener yet} */
+    private ServedDevice admit(DeviceLease lease) {
+        ServedDevice admitted = new ServedDevice(lease, this::onDeviceGone);
+        ProgressDriver driver = lease.context().progressDriver();
+        boolean isAdmitted;
+        synchronized (this) {
+            isAdmitted = isListening;
+            if (isAdmitted) {
+                served.add(admitted);
+                events.addDriver(driver);
+            }
         }
-    }
-
-    /** A system that listens for all its devices at once does so also for those that come later. */
-    private static boolean mayBringRequests(DeviceLease lease) {
-        return !lease.isGone() || lease.device().portAuthority().hasOneWildcardListener();
+        if (!isAdmitted) {
+            lease.release();
+            throw IdStateMachine.closed();
+        }
+        lease.tell(admitted);
+        return admitted;
     }
 
     /**
      * Listens on one device. {@return null, or why this device cannot offer the service although others may: it does not
      * support it, or another process has the port}
      */
-    private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter,
-            ListenRequest spec) throws RdmaException {
+    private @Nullable RdmaException obstacle(ServedDevice on, ListenRequest spec)
+            throws RdmaException {
         try {
-            starter.check(lease);
-            addresses.reservation(lease);
+            starter.check(on.lease());
+            addresses.reservation(on.lease());
         } catch (RdmaException e) {
             return e;
         }
         try {
-            keep(starter.listen(lease, withReservation(spec, lease)));
+            keep(on, starter.listen(on.lease(), withReservation(spec, on.lease())));
             return null;
         } catch (RdmaException e) {
-            if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EOPNOTSUPP) {
+            if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EOPNOTSUPP
+                    || e.errno() == Errno.EADDRNOTAVAIL) {
                 return e;
             }
             throw e;
         }
     }
 
-    private void keep(CmListener begun) {
+    private void keep(ServedDevice on, CmListener begun) {
         synchronized (this) {
-            if (isListening) {
-                listeners.add(begun);
+            if (isListening && served.contains(on)) {
+                on.listener(begun);
                 return;
             }
         }
@@ -156,37 +155,189 @@ final class DeviceListeners implements DeviceLease.Listener {
                 spec.address() == null ? this::named : null);
     }
 
+    // ---------------------------------------------------------------- the wildcard address
+
+    private void startEverywhere(ListenRequest spec) throws RdmaException {
+        // First, so that no change is missed.
+        follower.start();
+        synchronized (looking) {
+            everywhere = null;
+            List<RdmaException> failures = new ArrayList<>();
+            List<CmDevice> present = present(failures);
+            for (CmDevice each : present) {
+                RdmaException failure = serve(each, spec);
+                if (failure != null) {
+                    failures.add(failure);
+                }
+            }
+            if (served.stream().allMatch(each -> each.listener() == null)) {
+                requireThatSomeMayCome(failures, !present.isEmpty() && served.isEmpty()
+                        ? DeviceSelection.noneOpens("listen", failures)
+                        : failures.getLast());
+            }
+            everywhere = spec;
+        }
+    }
+
+    /** {@return the devices there are} If there are none, the reason is added. */
+    private List<CmDevice> present(List<RdmaException> failures) {
+        try {
+            return options.devices().all("listen");
+        } catch (RdmaException none) {
+            failures.add(none);
+            return List.of();
+        }
+    }
+
+    /**
+     * @param failures why no device is listened on, at least one
+     * @param reason thrown if none may come
+     */
+    private void requireThatSomeMayCome(List<RdmaException> failures, RdmaException reason)
+            throws RdmaException {
+        boolean mayPass = failures.stream()
+                .allMatch(each -> each.errno() == Errno.EADDRNOTAVAIL
+                        || each.errno() == Errno.ENODEV);
+        boolean isTried = failures.stream()
+                .anyMatch(each -> each.errno() == Errno.EADDRNOTAVAIL);
+        if (!follower.isTold() || !mayPass || !(isTried || options.devices().mayCome())) {
+            throw reason;
+        }
+        LOG.log(System.Logger.Level.WARNING, "nothing can be listened on yet: {0}",
+                reason.detail());
+    }
+
+    /**
+     * Listens on a device, unless the id does already. {@return null, or why it cannot}
+     *
+     * @throws RdmaException for a reason that concerns others as well
+     * @throws IllegalStateException if the id was closed meanwhile
+     */
+    private @Nullable RdmaException serve(CmDevice device, ListenRequest spec)
+            throws RdmaException {
+        ServedDevice on = present(device.name());
+        if (on == null) {
+            if (everywhere != null && isCovered(device.portAuthority())) {
+                // Opened when a request comes by it.
+                return null;
+            }
+            try {
+                on = admit(SharedDevice.lease(device, null));
+            } catch (RdmaException e) {
+                unserved.add(device.name(), e);
+                return e;
+            }
+        }
+        if (on.listener() != null || isCovered(device.portAuthority())) {
+            return null;
+        }
+        RdmaException obstacle = obstacle(on, spec);
+        if (obstacle != null) {
+            unserved.add(device.name(), obstacle);
+            return obstacle;
+        }
+        unserved.remove(device.name());
+        if (everywhere != null) {
+            LOG.log(System.Logger.Level.INFO, "{0} is listened on now", device.name());
+        }
+        return null;
+    }
+
+    /** {@return the device of a name that the id listens on; null if there is none, or it is gone} */
+    private @Nullable ServedDevice present(String name) {
+        for (ServedDevice each : served) {
+            if (each.name().equals(name) && !each.lease().isGone()) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /** {@return whether a listener of another device serves those of an authority as well} */
+    private boolean isCovered(PortAuthority authority) {
+        return served.stream().anyMatch(each -> each.isListenerOf(authority));
+    }
+
+    /** Must not block: the device is being removed. */
+    private void onDeviceGone() {
+        if (follower.isTold()) {
+            follower.onChange();
+        } else if (served.stream().noneMatch(ServedDevice::mayBringRequests)) {
+            // Nobody would report one that comes: the application would wait for ever.
+            addresses.onDeviceGone();
+        }
+    }
+
+    /** Devices may have come or gone. In a thread of its own. */
+    private void follow() {
+        synchronized (looking) {
+            ListenRequest spec = everywhere;
+            if (spec == null) {
+                return;
+            }
+            dropGone();
+            Set<String> names = new HashSet<>();
+            for (CmDevice each : present(new ArrayList<>())) {
+                names.add(each.name());
+                try {
+                    serve(each, spec);
+                } catch (RdmaException e) {
+                    unserved.add(each.name(), e);
+                } catch (IllegalStateException closed) {
+                    return;
+                }
+            }
+            unserved.retain(names);
+        }
+    }
+
+    private void dropGone() {
+        for (ServedDevice each : served) {
+            if (!each.mayBringRequests() && isTaken(each)) {
+                LOG.log(System.Logger.Level.INFO, "{0} is gone, and is not listened on any more",
+                        each.name());
+                giveBack(each);
+            }
+        }
+    }
+
+    private synchronized boolean isTaken(ServedDevice dropped) {
+        return served.remove(dropped);
+    }
+
+    private void giveBack(ServedDevice dropped) {
+        CmListener listener = dropped.listener();
+        if (listener != null) {
+            listener.close();
+        }
+        ProgressDriver driver = dropped.lease().context().progressDriver();
+        dropped.lease().release();
+        events.removeDriver(driver);
+    }
+
     /**
      * {@return the device of a name, opened if it has come up since listening began; null if the id does not listen on
      * it}
      */
     private @Nullable CmContext named(String name) {
-        for (DeviceLease lease : leases) {
-            if (lease.device().name().equals(name) && !lease.isGone()) {
-                return lease.context();
-            }
+        ServedDevice present = present(name);
+        if (present != null) {
+            return present.lease().context();
         }
         try {
             DeviceLease opened = options.devices().leaseOf(name, "listen");
-            return opened == null ? null : admitted(opened);
+            return opened == null ? null : admit(opened).lease().context();
         } catch (RdmaException e) {
             LOG.log(System.Logger.Level.WARNING,
                     "requests by {0} are rejected, as it cannot be opened: {1}", name,
                     e.getMessage());
             return null;
+        } catch (IllegalStateException closed) {
+            return null;
         }
     }
 
-    private @Nullable CmContext admitted(DeviceLease opened) {
-        synchronized (this) {
-            if (isListening) {
-                add(opened);
-                return opened.context();
-            }
-        }
-        opened.release();
-        return null;
-    }
+    // ---------------------------------------------------------------- what the id asks
 
     /**
      * {@return the lease of the device that a request came by, null if the id does not listen there any more} For the thread
@@ -194,9 +345,9 @@ final class DeviceListeners implements DeviceLease.Listener {
      */
     @Nullable
     DeviceLease leaseOf(CmContext via) {
-        for (DeviceLease lease : leases) {
-            if (lease.context().equals(via)) {
-                return lease;
+        for (ServedDevice each : served) {
+            if (each.lease().context().equals(via)) {
+                return each.lease();
             }
         }
         return null;
@@ -210,8 +361,8 @@ final class DeviceListeners implements DeviceLease.Listener {
     List<InetSocketAddress> addresses(InetSocketAddress bound, boolean isFamilyOnly) {
         InetAddress wanted = bound.getAddress();
         List<InetSocketAddress> reached = new ArrayList<>();
-        for (DeviceLease lease : leases) {
-            for (InetAddress address : lease.context().addresses()) {
+        for (ServedDevice each : served) {
+            for (InetAddress address : each.lease().context().addresses()) {
                 boolean isOfFamily = !isFamilyOnly || address.getClass() == wanted.getClass();
                 if (isOfFamily
                         && (wanted.isAnyLocalAddress() || AddressScope.isSame(wanted, address))) {
@@ -232,22 +383,23 @@ final class DeviceListeners implements DeviceLease.Listener {
 
     /** Stops on all devices and gives them back; the devices are called without a lock held. */
     void stop() {
-        List<CmListener> stopped;
+        follower.stop();
+        List<ServedDevice> stopped;
         synchronized (this) {
             isListening = false;
-            stopped = List.copyOf(listeners);
-            listeners.removeAll(stopped);
+            stopped = List.copyOf(served);
         }
-        stopped.forEach(CmListener::close);
-        List<DeviceLease> released;
-        synchronized (this) {
-            released = List.copyOf(leases);
-            leases.removeAll(released);
+        // First all, so that no request comes by one while another is given back.
+        for (ServedDevice each : stopped) {
+            CmListener listener = each.listener();
+            if (listener != null) {
+                listener.close();
+            }
         }
-        for (DeviceLease lease : released) {
-            ProgressDriver driver = lease.context().progressDriver();
-            lease.release();
-            events.removeDriver(driver);
+        for (ServedDevice each : stopped) {
+            if (isTaken(each)) {
+                giveBack(each);
+            }
         }
     }
 }

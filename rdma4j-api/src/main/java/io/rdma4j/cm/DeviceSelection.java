@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.AbsentDevice;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Selects the devices that may serve an id: those that the program names, or all, the best first. The result does not
@@ -62,8 +64,9 @@ record DeviceSelection(@Nullable String name) {
         List<CmDevice> named = named(all);
         if (named.isEmpty()) {
             throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
-                    + "', which the id or the property " + PROPERTY + " asks for; there are "
-                    + text(all));
+                    + "', which the id or the property " + PROPERTY + " asks for"
+                    + absent().findFirst().map(each -> ": " + each.reason()).orElse("")
+                    + "; there are " + text(all));
         }
         List<String> obstacles = new ArrayList<>();
         List<CmDevice> usable = usable(named, obstacles);
@@ -106,6 +109,28 @@ record DeviceSelection(@Nullable String name) {
                 : exact;
     }
 
+    /** {@return those that will be there when the machine lets them} */
+    private Stream<AbsentDevice> absent() {
+        return RdmaDevices.absent().stream().filter(each -> name == null
+                || each.name().equals(name) || each.name().startsWith(name + '_'));
+    }
+
+    /** @throws RdmaException as {@link #all}, unless there will be such devices when the machine lets them */
+    void requireKnown(String operation) throws RdmaException {
+        try {
+            all(operation);
+        } catch (RdmaException none) {
+            if (!mayCome()) {
+                throw none;
+            }
+        }
+    }
+
+    /** {@return whether the machine has devices that are missing now} */
+    boolean mayCome() {
+        return absent().findAny().isPresent();
+    }
+
     /** {@return the authorities that allocate the ports of the devices; empty without devices} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
@@ -130,13 +155,18 @@ record DeviceSelection(@Nullable String name) {
                 failures.add(e);
             }
         }
-        if (!leases.isEmpty()) {
-            return leases;
+        if (leases.isEmpty()) {
+            throw noneOpens(operation, failures);
         }
+        return leases;
+    }
+
+    /** {@return the error for that no device can be opened, with the reasons} */
+    static RdmaException noneOpens(String operation, List<RdmaException> failures) {
         RdmaException none = new RdmaException(Errno.ENODEV, operation,
                 "no RDMA device can be opened: " + failures.getFirst().detail());
         failures.forEach(none::addSuppressed);
-        throw none;
+        return none;
     }
 
     /**

@@ -48,14 +48,14 @@ final class ListenBacklog {
         this.addresses = addresses;
         this.options = options;
         this.newId = newId;
-        listeners = new DeviceListeners(addresses, events, options);
+        listeners = new DeviceListeners(addresses, events, options, starter());
     }
 
     /** Listens with the id's address. */
     void listen(int backlog) throws RdmaException {
         states.move(IdState.BOUND, IdState.LISTENING, "listen");
         try {
-            listeners.start(spec(addresses.local("listen"), backlog), starter());
+            listeners.start(spec(addresses.local("listen"), backlog));
         } catch (RdmaException | RuntimeException e) {
             listeners.stop();
             states.replace(IdState.LISTENING, IdState.BOUND);

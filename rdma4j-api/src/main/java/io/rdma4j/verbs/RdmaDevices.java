@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -63,7 +65,11 @@ public final class RdmaDevices {
                 ? "no RDMA provider is found: put rdma4j-softnic, or another one, on the class or"
                         + " module path"
                 : "there is no RDMA device: " + String.join(", ", found) + " finds none; the"
-                        + " software NIC has one for each network interface that is up");
+                        + " software NIC has one for each network interface that is up"
+                        + absent().stream().findFirst()
+                                .map(each -> ", and " + each.name() + " is missing because "
+                                        + each.reason())
+                                .orElse(""));
     }
 
     /**
@@ -80,7 +86,9 @@ public final class RdmaDevices {
         }
         String known = devices.stream().map(RdmaDevice::name).collect(Collectors.joining(", "));
         throw new RdmaException(Errno.ENODEV, "find device", "there is no device '" + name
-                + "'; there are " + known);
+                + "'" + absent().stream().filter(each -> each.name().equals(name)).findFirst()
+                        .map(each -> ": " + each.reason()).orElse("")
+                + "; there are " + known);
     }
 
     /**
@@ -90,6 +98,33 @@ public final class RdmaDevices {
      */
     public static List<String> remarks() {
         return providers().stream().flatMap(provider -> provider.remarks().stream()).toList();
+    }
+
+    /**
+     * {@return the devices that {@link #list} does not have and that there will be when the machine lets them, each with
+     * the reason, by name} C has no counterpart.
+     */
+    public static List<AbsentDevice> absent() {
+        return providers().stream().flatMap(provider -> provider.absent().stream())
+                .sorted(Comparator.comparing(AbsentDevice::name)).toList();
+    }
+
+    /**
+     * {@return a registration of a callback for changes of {@link #list} and {@link #absent}; null if no provider reports
+     * changes} Devices of providers that report none are found by listing. C has no counterpart: programs there ask
+     * udev.
+     *
+     * @param onChange called after each change, by a thread that it must not keep for long; perhaps also without a change
+     */
+    public static @Nullable DeviceWatch watch(Runnable onChange) {
+        List<DeviceWatch> watches = new ArrayList<>();
+        for (RdmaProvider provider : providers()) {
+            DeviceWatch watch = provider.watch(onChange);
+            if (watch != null) {
+                watches.add(watch);
+            }
+        }
+        return watches.isEmpty() ? null : () -> watches.forEach(DeviceWatch::close);
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 
 /** A source of devices, found by {@link java.util.ServiceLoader}. Programs use {@link RdmaDevices}. */
@@ -16,5 +18,23 @@ public interface RdmaProvider {
      */
     default List<String> remarks() {
         return List.of();
+    }
+
+    /**
+     * {@return devices that {@link #devices} does not list and that there will be when the machine lets them; empty by
+     * default} It never fails. C has no counterpart.
+     */
+    default List<AbsentDevice> absent() {
+        return List.of();
+    }
+
+    /**
+     * {@return a registration of a callback for changes of what {@link #devices} and {@link #absent} list; null, as by
+     * default, if the provider reports none} C has no counterpart: programs there ask udev.
+     *
+     * @param onChange called after each change, by a thread that it must not keep for long; perhaps also without a change
+     */
+    default @Nullable DeviceWatch watch(Runnable onChange) {
+        return null;
     }
 }

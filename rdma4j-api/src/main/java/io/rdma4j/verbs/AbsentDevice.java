@@ -1,0 +1,9 @@
+package io.rdma4j.verbs;
+
+/**
+ * A device that there will be when this machine lets it: such as that of a network interface that is down.
+ *
+ * @param name the name that it will have
+ * @param reason why it is not there, in one line that says what to do
+ */
+public record AbsentDevice(String name, String reason) {}

@@ -1,0 +1,8 @@
+package io.rdma4j.verbs;
+
+/** The registration of a callback for changes of the devices of this machine: see {@link RdmaDevices#watch}. */
+public interface DeviceWatch extends AutoCloseable {
+    /** Ends it. A call that has begun goes on. Idempotent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,364 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.verbs.AbsentDevice;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetSocketAddress;
+import java.text.MessageFormat;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** A listener at the wildcard address, while devices come and go. */
+class FollowedDevicesTest {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final AbsentDevice LATE = new AbsentDevice("roce_eth0",
+            "the network interface eth0 is down");
+    /** Held, or the logging system would forget the handler with the logger. */
+    private static final List<Logger> LOGGERS = List.of(
+            Logger.getLogger(DeviceListeners.class.getName()),
+            Logger.getLogger(UnservedDevices.class.getName()));
+
+    private final FakeDevice roce = device("roce_eth0");
+    private final FakeDevice iwarp = device("iwarp_eth0");
+    private final FakeDevice loopback = device("roce_lo");
+    private final EventChannel events = EventChannel.create();
+    private final CmId listener;
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+    private final Handler handler = new Handler() {
+        @Override
+        public void publish(LogRecord line) {
+            lines.add(line.getLevel() + " "
+                    + MessageFormat.format(line.getMessage(), line.getParameters()));
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    FollowedDevicesTest() throws Exception {
+        listener = CmId.create(events, PortSpace.TCP);
+    }
+
+    private static FakeDevice device(String name) {
+        return new FakeDevice(name, DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+    }
+
+    @BeforeEach
+    void reportChanges() {
+        FakeProvider.reportChanges(true);
+        LOGGERS.forEach(each -> {
+            each.setUseParentHandlers(false);
+            each.addHandler(handler);
+        });
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        listener.close();
+        assertThat(FakeProvider.watching()).isZero();
+        FakeProvider.reportChanges(false);
+        FakeProvider.mayCome();
+        FakeProvider.offer(FakeProvider.DEVICE);
+        LOGGERS.forEach(each -> {
+            each.removeHandler(handler);
+            each.setUseParentHandlers(true);
+        });
+        for (FakeDevice each : List.of(roce, iwarp, loopback)) {
+            until("all is closed", () -> each.opened.stream().allMatch(open -> open.isClosed));
+        }
+        events.close();
+    }
+
+    private void listen() throws RdmaException {
+        listener.bindAddress(new InetSocketAddress(7471));
+        listener.listen(1);
+    }
+
+    private static void until(String what, BooleanSupplier condition) {
+        long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - startNs).as("waited in vain until " + what)
+                    .isLessThan(PATIENCE_NS);
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean isServed(FakeDevice device) {
+        return !device.opened.isEmpty() && device.context().open.get() == 1
+                && !device.context().isClosed;
+    }
+
+    private static boolean nobodyFollows() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(each -> each.getName().equals("rdma4j-listen"));
+    }
+
+    private static void awaitServed(FakeDevice device) {
+        until(device.name() + " is listened on", () -> isServed(device));
+    }
+
+    private static void remove(FakeDevice device) {
+        List.copyOf(device.context().watchers).forEach(CmContext.Watcher::onDeviceGone);
+    }
+
+    private static RdmaException tentative() {
+        return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                "roce_eth0 has no address that can be used");
+    }
+
+    private void expectNoEvent() throws RdmaException {
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+    }
+
+    // ---------------------------------------------------------------- devices come
+
+    @Test
+    void deviceThatComesIsListenedOn() throws Exception {
+        FakeProvider.offer(loopback);
+        listen();
+        FakeProvider.change(loopback, roce);
+        awaitServed(roce);
+        assertThat(loopback.context().listenCalls).hasSize(1);
+        assertThat(roce.context().listenCalls.getFirst().port()).isEqualTo(7471);
+    }
+
+    @Test
+    void requestByADeviceThatHasComeIsHeard() throws Exception {
+        FakeProvider.offer(loopback);
+        listen();
+        FakeProvider.change(loopback, roce);
+        awaitServed(roce);
+        FakeContext context = roce.context();
+        context.listenHandlers.getLast().onRequest(context, context.connection(),
+                new InetSocketAddress(FakeDevice.FIRST, 7471),
+                new InetSocketAddress(FakeDevice.SECOND, 2), new ConnectionParameters());
+        try (CmEvent request = events.pollEvent(TIMEOUT)) {
+            assertThat(request).isNotNull();
+            assertThat(request.type()).isEqualTo(CmEventType.CONNECT_REQUEST);
+            assertThat(request.id().context().device()).isSameAs(roce);
+            request.acknowledge();
+            request.id().close();
+        }
+    }
+
+    @Test
+    void listenerWithoutDevicesWaitsForThoseThatMayCome() throws Exception {
+        FakeProvider.offer();
+        FakeProvider.mayCome(LATE);
+        listen();
+        assertThat(lines).singleElement().asString()
+                .startsWith("WARNING nothing can be listened on yet: there is no RDMA device")
+                .contains("eth0 is down");
+        FakeProvider.change(roce);
+        awaitServed(roce);
+        until("it is said", () -> lines.contains("INFO roce_eth0 is listened on now"));
+    }
+
+    @Test
+    void listenerOfANamedDeviceThatMayComeWaitsForIt() throws Exception {
+        FakeProvider.offer(loopback);
+        FakeProvider.mayCome(LATE);
+        listener.device("roce_eth0");
+        listen();
+        FakeProvider.change(loopback, roce, iwarp);
+        awaitServed(roce);
+        assertThat(loopback.opened).isEmpty();
+        assertThat(iwarp.opened).isEmpty();
+    }
+
+    @Test
+    void listenerOfADeviceThatNobodyKnowsIsRefused() throws Exception {
+        FakeProvider.offer(loopback);
+        FakeProvider.mayCome(LATE);
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> listener.device("roce_eth9"))
+                .withMessageContaining("there is no device 'roce_eth9'");
+    }
+
+    @Test
+    void nameOfADeviceWhoseInterfaceIsDownIsRefusedWithTheReason() throws Exception {
+        FakeProvider.offer(loopback);
+        FakeProvider.mayCome(LATE);
+        listener.device("roce_eth0");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> listener
+                        .bindAddress(new InetSocketAddress(FakeDevice.FIRST, 1)))
+                .withMessageContaining("there is no device 'roce_eth0'")
+                .withMessageContaining("eth0 is down");
+    }
+
+    @Test
+    void listenerWithoutDevicesIsRefusedIfNoneMayCome() throws Exception {
+        FakeProvider.offer();
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(this::listen)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV));
+    }
+
+    @Test
+    void deviceWhoseAddressesAreTriedOutIsListenedOnOnceItHasOne() throws Exception {
+        roce.openFailure = tentative();
+        FakeProvider.offer(roce);
+        listen();
+        FakeProvider.change(roce);
+        FakeProvider.change(roce);
+        roce.openFailure = null;
+        FakeProvider.change(roce);
+        awaitServed(roce);
+        until("it is said", () -> lines.size() == 3);
+        assertThat(lines).containsExactly(
+                "INFO roce_eth0 is not listened on: roce_eth0 has no address that can be used",
+                "WARNING nothing can be listened on yet: no RDMA device can be opened: roce_eth0"
+                        + " has no address that can be used",
+                "INFO roce_eth0 is listened on now");
+    }
+
+    @Test
+    void whatAnotherProcessHasEverywhereIsRefusedWhateverMayCome() throws Exception {
+        FakeProvider.mayCome(LATE);
+        loopback.listenFailure = new RdmaException(Errno.EADDRINUSE, "listen", "it is taken");
+        FakeProvider.offer(loopback);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(this::listen)
+                .withMessageContaining("it is taken");
+    }
+
+    @Test
+    void portThatAnotherProcessGivesBackIsListenedAtAfterTheNextChange() throws Exception {
+        roce.listenFailure = new RdmaException(Errno.EADDRINUSE, "listen", "it is taken");
+        FakeProvider.offer(loopback, roce);
+        listen();
+        assertThat(lines).containsExactly("WARNING roce_eth0 is not listened on: it is taken");
+        roce.listenFailure = null;
+        FakeProvider.change(loopback, roce);
+        awaitServed(roce);
+        assertThat(roce.opened).hasSize(1);
+    }
+
+    // ---------------------------------------------------------------- devices go
+
+    @Test
+    void listenerOutlivesItsLastDeviceAndListensOnTheNext() throws Exception {
+        FakeProvider.offer(roce);
+        listen();
+        FakeContext gone = roce.context();
+        FakeProvider.offer();
+        remove(roce);
+        until("the device is given back", () -> gone.isClosed);
+        expectNoEvent();
+        FakeProvider.change(roce);
+        awaitServed(roce);
+        assertThat(roce.context()).isNotSameAs(gone);
+        expectNoEvent();
+    }
+
+    /** The interface was deleted and made again before anybody looked. */
+    @Test
+    void deviceThatWasReplacedIsListenedOnAnew() throws Exception {
+        FakeProvider.offer(roce);
+        listen();
+        FakeContext gone = roce.context();
+        remove(roce);
+        until("the new one is listened on",
+                () -> !roce.context().equals(gone) && isServed(roce));
+        until("the old one is given back", () -> gone.isClosed);
+    }
+
+    /** Its addresses may come back, and its connections may live. */
+    @Test
+    void deviceThatIsNotListedForAWhileIsListenedOnAllTheTime() throws Exception {
+        FakeProvider.offer(roce, loopback);
+        listen();
+        FakeProvider.change(loopback);
+        FakeProvider.change(loopback, iwarp);
+        awaitServed(iwarp);
+        assertThat(isServed(roce)).isTrue();
+        FakeProvider.change(roce, loopback, iwarp);
+        assertThat(roce.opened).hasSize(1);
+    }
+
+    // ---------------------------------------------------------------- in every order
+
+    /** What a device is, apart from what it is listened on. */
+    private static final class Modelled {
+        final FakeDevice device;
+        boolean isListed;
+        /** It stays open while another process has the port. */
+        boolean isOpen;
+        boolean isServed;
+
+        Modelled(FakeDevice device) {
+            this.device = device;
+        }
+
+        void follow() {
+            isOpen |= isListed && device.openFailure == null;
+            isServed |= isListed && isOpen && device.listenFailure == null;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void whateverChangesInWhateverOrderAllThatCanBeIsListenedOn(int seed) throws Exception {
+        Random random = new Random(seed);
+        List<Modelled> all = List.of(new Modelled(roce), new Modelled(iwarp),
+                new Modelled(loopback));
+        FakeProvider.mayCome(LATE);
+        FakeProvider.offer();
+        listen();
+        for (int step = 0; step < 30; step++) {
+            Modelled changed = all.get(random.nextInt(all.size()));
+            FakeDevice device = changed.device;
+            switch (random.nextInt(4)) {
+                case 0 -> changed.isListed = !changed.isListed;
+                case 1 -> device.openFailure = device.openFailure == null ? tentative() : null;
+                case 2 -> device.listenFailure = device.listenFailure == null
+                        ? new RdmaException(Errno.EADDRINUSE, "listen", "it is taken")
+                        : null;
+                default -> changed.isListed &= !changed.isServed;
+            }
+            boolean isRemoved = changed.isServed && !changed.isListed && random.nextBoolean();
+            FakeProvider.offer(all.stream().filter(each -> each.isListed)
+                    .map(each -> each.device).toArray(FakeDevice[]::new));
+            if (isRemoved) {
+                changed.isServed = false;
+                changed.isOpen = false;
+                remove(device);
+            }
+            all.forEach(Modelled::follow);
+            FakeProvider.change(all.stream().filter(each -> each.isListed)
+                    .map(each -> each.device).toArray(FakeDevice[]::new));
+            // Until then it may act on a list that is no longer true.
+            until("the change has been followed", FollowedDevicesTest::nobodyFollows);
+            for (Modelled each : all) {
+                until("seed " + seed + ", step " + step + ": " + each.device.name()
+                        + " is served: " + each.isServed,
+                        () -> isServed(each.device) == each.isServed);
+            }
+        }
+        expectNoEvent();
+    }
+}
