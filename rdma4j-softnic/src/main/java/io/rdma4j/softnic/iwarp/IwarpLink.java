@@ -66,6 +66,7 @@ final class IwarpLink implements Link {
     /** Connections with an event that must not be reported in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
+    private volatile boolean hasRefusedListener;
     private boolean hasReceived;
     private boolean hasMore;
     private boolean isClosed;
@@ -156,6 +157,7 @@ final class IwarpLink implements Link {
     /** Adds a listener, which is notified of addresses that the device gets or loses. */
     void addListener(IwarpListener listener) {
         listeners.add(listener);
+        updateRefused();
     }
 
     /** Removes a listener; connections that it has accepted no longer call it. */
@@ -171,11 +173,27 @@ final class IwarpLink implements Link {
     /** The device has got an address. */
     void onAddressHeld(InetAddress address) {
         listeners.forEach(listener -> listener.onAddressHeld(address));
+        updateRefused();
     }
 
     /** The device has lost an address. */
     void onAddressReleased(InetAddress address) {
         listeners.forEach(listener -> listener.onAddressReleased(address));
+    }
+
+    /** {@return whether a listener cannot listen at an address of the device} For any thread, which may see it late. */
+    boolean hasRefusedListener() {
+        return hasRefusedListener;
+    }
+
+    /** Listeners try again where they could not listen. */
+    void listenAgain() {
+        listeners.forEach(IwarpListener::tryAgain);
+        updateRefused();
+    }
+
+    private void updateRefused() {
+        hasRefusedListener = listeners.stream().anyMatch(IwarpListener::hasRefused);
     }
 
     // ---------------------------------------------------------------- connections that are set up

@@ -8,6 +8,7 @@ import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.Inet4Address;
@@ -15,8 +16,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** A TCP port of one address of a device, or of all that it has and gets. For the engine's owner. */
 final class IwarpListener implements CmListener {
@@ -35,6 +38,8 @@ final class IwarpListener implements CmListener {
     private final ListenRequest request;
     private final Handler handler;
     private final Map<InetAddress, StreamListener> listeners = new HashMap<>();
+    /** The addresses of the device where it cannot listen, with the reason that the log has been told. */
+    private final Map<InetAddress, String> refused = new LinkedHashMap<>();
     private int unanswered;
     private boolean isClosed;
 
@@ -53,9 +58,7 @@ final class IwarpListener implements CmListener {
         IwarpListener listener = new IwarpListener(link, host, via, request, handler);
         boolean isStarted = false;
         try {
-            for (InetAddress address : listener.addresses()) {
-                listener.listenAt(address);
-            }
+            listener.listenAtAll();
             link.addListener(listener);
             isStarted = true;
             return listener;
@@ -66,15 +69,46 @@ final class IwarpListener implements CmListener {
         }
     }
 
-    private List<InetAddress> addresses() {
+    /**
+     * At the wildcard address it begins with the addresses that it can have, and takes the others later.
+     *
+     * @throws RdmaException if it can have none, for a reason that does not pass by itself; EMFILE, ENFILE if there are no
+     *         more sockets
+     */
+    private void listenAtAll() throws RdmaException {
         InetAddress only = request.address();
-        return only == null
-                ? host.gids().stream().filter(gid -> !gid.isZero()).map(host::addressOf)
-                        .filter(this::isServed).toList()
-                : List.of(only);
+        if (only != null) {
+            listenAt(only);
+            return;
+        }
+        RdmaException lasting = null;
+        for (InetAddress address : addresses()) {
+            try {
+                listenAt(address);
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.EADDRNOTAVAIL && e.errno() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+                lasting = e.errno() == Errno.EADDRINUSE ? e : lasting;
+                refused(address, e);
+            }
+        }
+        if (listeners.isEmpty() && lasting != null) {
+            throw lasting;
+        }
     }
 
+    private List<InetAddress> addresses() {
+        return host.gids().stream().filter(gid -> !gid.isZero()).map(host::addressOf)
+                .filter(this::isServed).toList();
+    }
+
+    /** {@return whether it is for an address that its device has, or may have later} */
     private boolean isServed(InetAddress address) {
+        InetAddress only = request.address();
+        if (only != null) {
+            return only.equals(address);
+        }
         StandardProtocolFamily family = request.family();
         return family == null
                 || (address instanceof Inet4Address) == (family == StandardProtocolFamily.INET);
@@ -82,31 +116,60 @@ final class IwarpListener implements CmListener {
 
     private void listenAt(InetAddress address) throws RdmaException {
         listeners.put(address,
-                link.network().listen(new InetSocketAddress(
-                        AddressScope.on(address, via.device().index()), request.port()),
+                link.network().listen(new InetSocketAddress(scoped(address), request.port()),
                         ACCEPT_QUEUE,
                         stream -> new ResponderConnection(link, host, stream, this)));
     }
 
+    /** {@return an address of the link with the interface that it belongs to} */
+    private InetAddress scoped(InetAddress address) {
+        return AddressScope.on(address, via.device().index());
+    }
+
+    private void refused(InetAddress address, RdmaException reason) {
+        if (!Objects.equals(refused.put(address, reason.detail()), reason.detail())) {
+            LOG.log(System.Logger.Level.WARNING, "nobody can connect to {0} port {1,number,#}: {2}",
+                    scoped(address).getHostAddress(), request.port(), reason.detail());
+        }
+    }
+
     /** The device has got an address. */
     void onAddressHeld(InetAddress address) {
-        if (request.address() != null || !isServed(address) || listeners.containsKey(address)) {
-            return;
+        if (isServed(address) && !listeners.containsKey(address)) {
+            tryToListenAt(address);
         }
+    }
+
+    private void tryToListenAt(InetAddress address) {
         try {
             listenAt(address);
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "nobody can connect to {0}: {1}", address,
-                    e.getMessage());
+            refused(address, e);
+            return;
+        }
+        if (refused.remove(address) != null) {
+            LOG.log(System.Logger.Level.INFO, "{0} port {1,number,#} can be connected to now",
+                    scoped(address).getHostAddress(), request.port());
         }
     }
 
     /** The device has lost an address. */
     void onAddressReleased(InetAddress address) {
+        refused.remove(address);
         StreamListener listener = listeners.remove(address);
         if (listener != null) {
             listener.close();
         }
+    }
+
+    /** {@return whether there are addresses where it wants to listen and cannot} */
+    boolean hasRefused() {
+        return !refused.isEmpty();
+    }
+
+    /** Tries again where it could not listen. */
+    void tryAgain() {
+        List.copyOf(refused.keySet()).forEach(this::tryToListenAt);
     }
 
     /** {@return whether there is room for another request that waits for its answer} */
@@ -132,6 +195,7 @@ final class IwarpListener implements CmListener {
     private void stop() {
         listeners.values().forEach(StreamListener::close);
         listeners.clear();
+        refused.clear();
     }
 
     @Override

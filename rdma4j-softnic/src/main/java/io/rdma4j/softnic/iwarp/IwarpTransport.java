@@ -78,6 +78,14 @@ public final class IwarpTransport implements Transport {
         link.close(host.driver()::nowNs);
     }
 
+    /** Another program may have given a port back. */
+    @Override
+    public void checkShared() {
+        if (link.hasRefusedListener()) {
+            host.driver().run(nowNs -> link.listenAgain());
+        }
+    }
+
     // ---------------------------------------------------------------- addresses: TCP holds none before it uses one
 
     @Override
