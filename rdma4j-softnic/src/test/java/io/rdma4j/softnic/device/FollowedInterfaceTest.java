@@ -134,7 +134,14 @@ class FollowedInterfaceTest {
     }
 
     private List<String> table() {
-        return nic.gids().stream().map(each -> each.isZero() ? "" : each.addressText()).toList();
+        return nic.gids().stream().map(FollowedInterfaceTest::text).toList();
+    }
+
+    private static String text(Gid entry) {
+        if (entry.isZero()) {
+            return "";
+        }
+        return entry.isIpv4() ? entry.address().getHostAddress() : entry.addressText();
     }
 
     private static Gid gid(String literal) {
