@@ -36,8 +36,8 @@ class PortHolderTest {
 
     @ParameterizedTest
     @CsvSource({"00000000, 0, rdma_rxe, the kernel's RoCE driver rdma_rxe (use its devices",
-        "00000000, 0, mlx5_ib, another process", "00000000, 1000, rdma_rxe, another process",
-        "0100007F, 0, rdma_rxe, another process"})
+        "00000000, 0, mlx5_ib, another process", "00000000, 1000, rdma_rxe, a process of user 1000",
+        "0100007F, 0, rdma_rxe, a process of user 0"})
     void kernelsRoceDriverIsNamedIfItMayBeTheHolder(String bound, int user, String module,
             String words, @TempDir Path proc) throws Exception {
         Files.writeString(proc.resolve("modules"), module + " 163840 0 - Live 0x0\n");

@@ -113,8 +113,10 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     private @Nullable HostMemory openMemory(@Nullable SharedPort others, boolean isRequired)
             throws RdmaException {
-        String obstacle = String.valueOf(obstacleToSharing());
-        if (others != null) {
+        String obstacle;
+        if (others == null) {
+            obstacle = String.valueOf(obstacleToSharing());
+        } else {
             try {
                 return new HostMemory(others, networkInterface.getIndex(), isRequired);
             } catch (LinuxSocket.Refused | LinkageError e) {

@@ -57,7 +57,7 @@ final class TableSocket implements AutoCloseable {
 
     private void answer(UnixSocket listener) {
         answers = new TableAnswers(listener, new UnixSocket.Message(TABLE, SharedTable.VERSION,
-                table.descriptor(), listener.descriptor()));
+                ProcessIdentity.own(), table.descriptor(), listener.descriptor()));
     }
 
     /** {@return the name at which the processes of this user meet} */
@@ -155,14 +155,22 @@ final class TableSocket implements AutoCloseable {
         try (UnixSocket connection = UnixSocket.connect(name, ANSWER_NS)) {
             UnixSocket.Peer peer = connection.peer();
             if (!isOfThisUser(peer)) {
-                throw new RdmaException(Errno.EACCES, SharedPort.OPERATION, "process "
-                        + peer.process() + " of user " + peer.user()
-                        + " has the name by which the processes of this user find each other: end"
-                        + " it");
+                throw foreign(peer);
             }
             UnixSocket.Message answer = connection.receive();
-            return answer == null ? null : taken(answer, peer);
+            if (answer != null && answer.kind() != TABLE) {
+                answer.close();
+                throw foreign(peer);
+            }
+            return answer == null ? null : taken(answer);
         }
+    }
+
+    private static RdmaException foreign(UnixSocket.Peer peer) {
+        return new RdmaException(Errno.EACCES, SharedPort.OPERATION,
+                (peer.process() == 0 ? "a process" : "process " + peer.process()) + " of user "
+                        + peer.user() + " has the name by which the processes of this user find"
+                        + " each other: end it");
     }
 
     static boolean isOfThisUser(UnixSocket.Peer peer) {
@@ -173,14 +181,15 @@ final class TableSocket implements AutoCloseable {
         }
     }
 
-    private static Found taken(UnixSocket.Message answer, UnixSocket.Peer peer)
+    private static Found taken(UnixSocket.Message answer)
             throws LinuxSocket.Refused, RdmaException {
-        if (answer.kind() != TABLE || answer.number() != SharedTable.VERSION) {
+        if (answer.number() != SharedTable.VERSION) {
             answer.close();
-            throw new RdmaException(Errno.EBUSY, SharedPort.OPERATION, "process "
-                    + peer.process() + " shares it by the rules of another version of rdma4j ("
-                    + answer.number() + ", not " + SharedTable.VERSION
-                    + "): end it, or use the same version");
+            throw new RdmaException(Errno.EBUSY, SharedPort.OPERATION,
+                    ProcessIdentity.text(answer.sender())
+                            + " shares it by the rules of another version of rdma4j ("
+                            + answer.number() + ", not " + SharedTable.VERSION
+                            + "): end it, or use the same version");
         }
         if (answer.descriptors().length != 2) {
             answer.close();

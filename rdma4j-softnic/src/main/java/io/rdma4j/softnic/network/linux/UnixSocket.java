@@ -32,7 +32,7 @@ final class UnixSocket implements AutoCloseable {
     private static final int MAX_NAME = 107;
     /** More than any message has. */
     private static final int MAX_DESCRIPTORS = 8;
-    private static final int MESSAGE_LENGTH = 16;
+    private static final int MESSAGE_LENGTH = 24;
 
     private final int descriptor;
 
@@ -53,9 +53,10 @@ final class UnixSocket implements AutoCloseable {
      *
      * @param kind what kind of message it is
      * @param number a number
+     * @param sender who sends it, as {@link ProcessIdentity} names it
      * @param descriptors open files; the receiver gets descriptors of its own
      */
-    record Message(long kind, int number, int... descriptors) {
+    record Message(long kind, int number, long sender, int... descriptors) {
         /** Closes what was received. */
         void close() {
             for (int each : descriptors) {
@@ -172,6 +173,7 @@ final class UnixSocket implements AutoCloseable {
             MemorySegment bytes = call.allocate(MESSAGE_LENGTH, 8);
             bytes.set(JAVA_LONG, 0, message.kind);
             bytes.set(JAVA_INT, 8, message.number);
+            bytes.set(JAVA_LONG, 16, message.sender);
             int[] passed = message.descriptors;
             MemorySegment control = call.allocate(ControlMessage.space(passed.length), 8);
             ControlMessage.write(control, SOL_SOCKET, SCM_RIGHTS, passed);
@@ -208,6 +210,7 @@ final class UnixSocket implements AutoCloseable {
             }
             LinuxSocket.Refused.unlessDone((int) received, "recvmsg of open files");
             return new Message(bytes.get(JAVA_LONG, 0), bytes.get(JAVA_INT, 8),
+                    bytes.get(JAVA_LONG, 16),
                     ControlMessage.numbers(control, MessageHeader.controlLength(header),
                             SOL_SOCKET, SCM_RIGHTS));
         }

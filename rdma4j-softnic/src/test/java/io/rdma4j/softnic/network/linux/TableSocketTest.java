@@ -136,7 +136,8 @@ class TableSocketTest {
     void processesOfAnotherVersionAreNamed() throws Exception {
         try (UnixSocket other = Objects.requireNonNull(UnixSocket.listen(name))) {
             CompletableFuture<Void> answered = answering(other,
-                    new UnixSocket.Message(TableSocket.TABLE, 77, other.descriptor()));
+                    new UnixSocket.Message(TableSocket.TABLE, 77, ProcessIdentity.own(),
+                            other.descriptor()));
             assertThatExceptionOfType(RdmaException.class).isThrownBy(this::join)
                     .withMessageContaining("process " + ProcessHandle.current().pid()
                             + " shares it by the rules of another version of rdma4j (77, not "
@@ -147,12 +148,25 @@ class TableSocketTest {
     }
 
     @Test
+    void anotherProgramThatHasTheNameIsNamed() throws Exception {
+        try (UnixSocket other = Objects.requireNonNull(UnixSocket.listen(name))) {
+            CompletableFuture<Void> answered = answering(other,
+                    new UnixSocket.Message(7, SharedTable.VERSION, 0));
+            assertThatExceptionOfType(RdmaException.class).isThrownBy(this::join)
+                    .withMessageContaining("process " + ProcessHandle.current().pid() + " of user ")
+                    .withMessageContaining("has the name")
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
+            answered.join();
+        }
+    }
+
+    @Test
     void whatIsNoTableIsRefused() throws Exception {
         try (UnixSocket other = Objects.requireNonNull(UnixSocket.listen(name));
                 SharedPages pages = SharedPages.create("rdma4j-test", 4096)) {
             CompletableFuture<Void> answered = answering(other,
                     new UnixSocket.Message(TableSocket.TABLE, SharedTable.VERSION,
-                            pages.descriptor(), other.descriptor()));
+                            ProcessIdentity.own(), pages.descriptor(), other.descriptor()));
             assertThatExceptionOfType(LinuxSocket.Refused.class).isThrownBy(this::join);
             answered.join();
         }
