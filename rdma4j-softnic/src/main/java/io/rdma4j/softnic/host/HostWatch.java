@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * The present network interfaces, and who wants to hear of changes. While somebody does, one thread sleeps until the system
- * reports a change. Thread safe.
+ * reports a change; it ends when it wakes and nobody does any more. Thread safe.
  */
 public final class HostWatch {
     /** That of the process. */
@@ -24,10 +24,8 @@ public final class HostWatch {
     private final List<Runnable> listeners = new ArrayList<>();
     /** Null before it is needed. Then it stays, because to open one takes as long as to open a device. Guarded by this. */
     private @Nullable Sight sight;
-    /** Null while nobody wants to hear of changes. Guarded by this. */
-    private @Nullable Watcher watcher;
-    /** The one before, which may not have ended yet. Guarded by this. */
-    private @Nullable Thread last;
+    /** Whether the thread runs. Guarded by this. */
+    private boolean isWatching;
 
     /** @param sources opens what tells the interfaces; used once */
     public HostWatch(Supplier<HostSource> sources) {
@@ -58,10 +56,9 @@ public final class HostWatch {
      * called without a change.
      */
     public synchronized void watch(Runnable listener) {
-        if (watcher == null) {
-            Watcher begun = new Watcher(sight(), last);
-            last = Thread.ofPlatform().daemon().name("rdma4j-host").start(begun);
-            watcher = begun;
+        if (!isWatching) {
+            Thread.ofPlatform().daemon().name("rdma4j-host").start(new Watcher(sight()));
+            isWatching = true;
         }
         listeners.add(listener);
     }
@@ -69,10 +66,12 @@ public final class HostWatch {
     /** Removes a listener. A call that has begun goes on. */
     public synchronized void forget(Runnable listener) {
         listeners.remove(listener);
-        if (listeners.isEmpty() && watcher != null) {
-            watcher.end();
-            watcher = null;
-        }
+    }
+
+    /** {@return whether the thread has to go on} A device that is opened and closed again and again starts it once. */
+    private synchronized boolean goesOn() {
+        isWatching = !listeners.isEmpty();
+        return isWatching;
     }
 
     private synchronized List<Runnable> listeners() {
@@ -140,19 +139,14 @@ public final class HostWatch {
         }
     }
 
-    /** Looks after each change, from the first listener to the last. */
+    /** Looks after each change, and tells what is new. */
     private final class Watcher implements Runnable {
         private final Sight seen;
-        /** Null once it has ended, so that it does not stay reachable. Of the thread, once it runs. */
-        private @Nullable Thread previous;
         /** What the listeners know. Of the thread, once it runs. */
         private @Nullable Host told;
-        private volatile boolean isEnding;
 
-        /** @param previous the thread of the one before, null if this is the first */
-        Watcher(Sight seen, @Nullable Thread previous) {
+        Watcher(Sight seen) {
             this.seen = seen;
-            this.previous = previous;
             try {
                 // So that the thread has nothing to tell before there is a change.
                 told = seen.look();
@@ -161,41 +155,26 @@ public final class HostWatch {
             }
         }
 
-        void end() {
-            isEnding = true;
-            seen.source.wake();
-        }
-
         @Override
         public void run() {
-            awaitPrevious();
-            while (!isEnding) {
+            do {
+                seen.await();
                 try {
-                    Host now = seen.look();
-                    boolean isNew = !now.equals(told);
-                    told = now;
-                    if (isNew) {
-                        tell();
-                    }
+                    tellWhatIsNew();
                 } catch (IOException | RuntimeException | Error failed) {
                     // Such as without memory or file descriptors: a later look may succeed.
                     logFailure(failed);
                 }
-                seen.await();
-            }
+            } while (goesOn());
         }
 
-        /** One thread at a time waits for the source. */
-        private void awaitPrevious() {
-            Thread ending = previous;
-            while (ending != null && ending.isAlive()) {
-                try {
-                    ending.join();
-                } catch (InterruptedException e) {
-                    // No code interrupts this thread on purpose.
-                }
+        private void tellWhatIsNew() throws IOException {
+            Host now = seen.look();
+            boolean isNew = !now.equals(told);
+            told = now;
+            if (isNew) {
+                tell();
             }
-            previous = null;
         }
     }
 

@@ -132,17 +132,4 @@ class HostWatchTest {
         source().change(host("lo", "eth0"));
         assertThat(watch.now()).isEqualTo(host("lo", "eth0"));
     }
-
-    /** It begins with what it has seen meanwhile, not with what was heard last. */
-    @Test
-    void whatChangesWhileNobodyWatchesIsNotToldLater() throws Exception {
-        watch.watch(listener);
-        watch.forget(listener);
-        source().change(host("lo", "eth0"));
-        watch.watch(listener);
-        source().change(host("lo"));
-        Wait.until("the change is heard", () -> !heard.isEmpty());
-        assertThat(heard).containsExactly(host("lo"));
-        watch.forget(listener);
-    }
 }
