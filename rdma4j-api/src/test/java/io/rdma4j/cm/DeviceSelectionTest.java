@@ -383,7 +383,7 @@ class DeviceSelectionTest {
         Handler handler = new StreamHandler() {
             @Override
             public void publish(LogRecord each) {
-                if (each.getLevel() == Level.WARNING) {
+                if (each.getLevel().equals(Level.WARNING)) {
                     warnings.add(MessageFormat.format(each.getMessage(), each.getParameters()));
                 }
             }

@@ -80,7 +80,9 @@ public final class SoftProvider implements RdmaProvider {
     @Override
     public DeviceWatch watch(Runnable onChange) {
         // An object of its own, because the same callback may be registered twice.
-        Runnable listener = onChange::run;
+        Runnable listener = () -> {
+            onChange.run();
+        };
         AtomicBoolean isClosed = new AtomicBoolean();
         HostWatch.OF_PROCESS.watch(listener);
         return () -> {

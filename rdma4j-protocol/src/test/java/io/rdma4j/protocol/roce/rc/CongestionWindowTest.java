@@ -62,7 +62,7 @@ class CongestionWindowTest {
     private void narrow() {
         window.path(ROUND_TRIP_NS, LONGEST_NS, true);
         for (int i = 0; i < 10 && window.packets() > 1; i++) {
-            window.onLoss(1000 * i, 1000 * i);
+            window.onLoss(1000L * i, 1000L * i);
         }
         assertThat(window.packets()).isOne();
     }
@@ -70,7 +70,7 @@ class CongestionWindowTest {
     @Test
     void whereNothingWaitsInAQueueLossesLeaveSomePackets() {
         for (int i = 0; i < 100; i++) {
-            window.onLoss(1000 * i, 1000 * i);
+            window.onLoss(1000L * i, 1000L * i);
         }
         assertThat(window.packets()).isEqualTo(4);
     }

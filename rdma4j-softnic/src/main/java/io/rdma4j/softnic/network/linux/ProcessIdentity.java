@@ -23,7 +23,7 @@ final class ProcessIdentity {
 
     /** {@return the process that has a number in this process's namespace} */
     static long inThisNamespace(long number) {
-        return NAMESPACE << Integer.SIZE | number & 0xffff_ffffL;
+        return NAMESPACE << Integer.SIZE | (number & 0xffff_ffffL);
     }
 
     /** {@return whether the system shows the files of a process to this one under its number, if it shows them at all} */

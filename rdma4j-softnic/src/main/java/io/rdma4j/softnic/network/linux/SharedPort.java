@@ -10,7 +10,6 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
