@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import jdk.net.ExtendedSocketOptions;
@@ -33,18 +32,11 @@ public final class PortableNetwork implements DatagramNetwork {
 
     /**
      * @param networkInterface the interface that the device is on
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if selectors do not work here
+     * @throws RdmaException as {@link Selectors#open}
      */
     public PortableNetwork(NetworkInterface networkInterface) throws RdmaException {
         this.networkInterface = networkInterface;
-        try {
-            selector = Selectors.open();
-        } catch (RdmaException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new RdmaException(Errno.ENOMEM, "open device",
-                    "the system gives no selector: " + e.getMessage(), e);
-        }
+        selector = Selectors.open();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,10 +20,21 @@ public final class Selectors {
     /**
      * {@return a selector that reports what is ready}
      *
-     * @throws IOException if the system gives none
-     * @throws RdmaException EOPNOTSUPP if it reports nothing
+     * @throws RdmaException the system's own error if it gives none, such as EMFILE; EOPNOTSUPP if it reports nothing
      */
-    public static Selector open() throws IOException {
+    public static Selector open() throws RdmaException {
+        try {
+            return openReporting();
+        } catch (RdmaException e) {
+            throw e;
+        } catch (IOException e) {
+            String words = String.valueOf(e.getMessage());
+            throw new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), "open device",
+                    "the system gives no selector: " + words, e);
+        }
+    }
+
+    private static Selector openReporting() throws IOException {
         Selector selector = Selector.open();
         boolean isGood = false;
         try {

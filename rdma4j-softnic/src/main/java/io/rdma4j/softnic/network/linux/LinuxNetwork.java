@@ -80,7 +80,7 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     /**
      * @param networkInterface the interface that the device is on
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if shared memory is
+     * @throws RdmaException the system's own error if it gives nothing to wait with, EOPNOTSUPP if shared memory is
      *         required and not possible
      */
     public LinuxNetwork(NetworkInterface networkInterface, Meeting meeting) throws RdmaException {

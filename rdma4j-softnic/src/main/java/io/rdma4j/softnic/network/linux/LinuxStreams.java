@@ -61,7 +61,7 @@ public final class LinuxStreams implements StreamNetwork {
 
     private record Refused(LinuxStream stream, int errno) {}
 
-    /** @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory */
+    /** @throws RdmaException the system's own error, such as EMFILE; ENOMEM if there is no native memory */
     public LinuxStreams() throws RdmaException {
         this(Arena.ofShared());
     }

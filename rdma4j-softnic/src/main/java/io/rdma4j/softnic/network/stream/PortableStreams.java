@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.softnic.network.Selectors;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -54,21 +53,17 @@ public final class PortableStreams implements StreamNetwork {
     private volatile boolean isClosed;
 
     /**
-     * @throws RdmaException ENOMEM if there are no more file descriptors, or no native memory, EOPNOTSUPP if selectors do not
-     *         work here
+     * @throws RdmaException as {@link Selectors#open}, ENOMEM if there is no native memory
      */
     public PortableStreams() throws RdmaException {
         Selector first = null;
         try {
             first = Selectors.open();
             ready = first;
-            sleeper = Selector.open();
+            sleeper = Selectors.open();
         } catch (RdmaException e) {
-            throw e;
-        } catch (IOException e) {
             closeQuietly(first);
-            throw new RdmaException(Errno.ENOMEM, "open device",
-                    "the system gives no selector: " + e.getMessage(), e);
+            throw e;
         } catch (OutOfMemoryError none) {
             closeQuietly(first);
             throw RdmaException.outOfMemory("open device", none);
