@@ -276,7 +276,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             LOG.log(System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
                     "queue pair 0x%06x has given up its peer, queue pair 0x%06x of %s: what this"
                             + " host's system says of packets to there is: %s",
-                    number(), destination, path.destination().addressText(),
+                    number(), destination, path.destination().address().getHostAddress(),
                     SystemErrors.text(why.number())));
         }
     }

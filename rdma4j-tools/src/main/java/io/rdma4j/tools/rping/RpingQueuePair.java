@@ -121,7 +121,8 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
             id.disconnect();
         } catch (RdmaException e) {
             if (e.errno() == Errno.ENODEV) {
-                throw e;
+                throw new RdmaException(Errno.ENODEV, "exchange data",
+                        "the device is gone; its network interface was removed", e);
             }
             // It has ended already.
         }
