@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU_DISCOVER;
@@ -90,7 +91,25 @@ final class Sandbox {
             return accepting;
         }
         String receiving = refusal("recvfrom", calls.receiveOrFail(socket, address, 0));
-        return receiving != null ? receiving : refusal("sendto", calls.send(socket, address, 0));
+        String sending = refusal("sendto", calls.send(socket, address, 0));
+        if (receiving != null || sending != null) {
+            return receiving != null ? receiving : sending;
+        }
+        String own = refusalOfName("getsockname", () -> calls.local(socket));
+        return own != null ? own : refusalOfName("getpeername", () -> calls.remote(socket));
+    }
+
+    private interface Name {
+        InetSocketAddress ask() throws LinuxSocket.Refused;
+    }
+
+    private static @Nullable String refusalOfName(String call, Name name) {
+        try {
+            name.ask();
+            return null;
+        } catch (LinuxSocket.Refused e) {
+            return refusal(call, -e.errno());
+        }
     }
 
     /** {@return a call and its error, null unless it was refused whatever it was about} */
