@@ -26,23 +26,23 @@ public final class PortMonitor {
         /** Looks at its interface. Called without a lock. */
         void lookAtPort();
 
-        /** Looks at what it shares with other processes. Called without a lock. */
+        /** Looks at what it shares with other processes, which may have given something back. Called without a lock. */
         void lookAtShared();
     }
 
-    private final long intervalMs;
+    private final long intervalNs;
     private final HostWatch host;
     private final Map<Watched, Watch> watches = new HashMap<>();
 
-    /** @param intervalMs how often a device looks at what it shares, and at its interface without having heard of a change */
+    /** @param intervalMs how often a device looks at what it shares */
     public PortMonitor(long intervalMs, HostWatch host) {
-        this.intervalMs = intervalMs;
+        intervalNs = TimeUnit.MILLISECONDS.toNanos(intervalMs);
         this.host = host;
     }
 
     /** Begins to look at a device: now, and after each change. */
     public synchronized void watch(Watched device) {
-        Watch watch = new Watch(device, intervalMs);
+        Watch watch = new Watch(device, intervalNs);
         watches.put(device, watch);
         host.watch(watch);
         Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch::look);
@@ -60,13 +60,13 @@ public final class PortMonitor {
     /** The looks at one device. It is run when the interfaces have changed. */
     private static final class Watch implements Runnable {
         private final Watched device;
-        private final long intervalMs;
+        private final long intervalNs;
         private final Semaphore changes = new Semaphore(0);
         private volatile boolean isOver;
 
-        Watch(Watched device, long intervalMs) {
+        Watch(Watched device, long intervalNs) {
             this.device = device;
-            this.intervalMs = intervalMs;
+            this.intervalNs = intervalNs;
         }
 
         @Override
@@ -81,21 +81,26 @@ public final class PortMonitor {
 
         /** Looks until {@link #end}. */
         void look() {
-            boolean isDue = false;
+            boolean hasChanged = true;
+            long dueNs = System.nanoTime() + intervalNs;
             while (!isOver) {
-                try {
-                    lookOnce(isDue);
-                } catch (RuntimeException | Error notEvenLogged) {
-                    // The next look may find memory again, or a working log.
+                if (hasChanged) {
+                    // After a failure it is looked at again next time.
+                    hasChanged = !succeeds(device::lookAtPort);
                 }
-                isDue = !hasChanged();
+                if (System.nanoTime() - dueNs >= 0) {
+                    succeeds(device::lookAtShared);
+                    dueNs = System.nanoTime() + intervalNs;
+                }
+                hasChanged |= awaitChange(dueNs);
             }
         }
 
-        /** {@return after a while, whether that was because of a change} */
-        private boolean hasChanged() {
+        /** {@return whether there was a change before it was time to look at what is shared} */
+        private boolean awaitChange(long dueNs) {
             try {
-                boolean hasChanged = changes.tryAcquire(intervalMs, TimeUnit.MILLISECONDS);
+                boolean hasChanged = changes.tryAcquire(dueNs - System.nanoTime(),
+                        TimeUnit.NANOSECONDS);
                 changes.drainPermits();
                 return hasChanged;
             } catch (InterruptedException e) {
@@ -104,17 +109,23 @@ public final class PortMonitor {
             }
         }
 
-        private void lookOnce(boolean isDue) {
+        private boolean succeeds(Runnable look) {
             try {
-                device.lookAtPort();
-                if (isDue) {
-                    device.lookAtShared();
-                }
+                look.run();
+                return true;
             } catch (RuntimeException | Error failed) {
-                // The device is being closed at this moment, its owner's watcher fails, or memory is short: it is
-                // looked at again next time.
+                // The device is being closed at this moment, its owner's watcher fails, or memory is short.
+                logFailure(failed);
+                return false;
+            }
+        }
+
+        private void logFailure(Throwable failed) {
+            try {
                 LOG.log(System.Logger.Level.DEBUG,
                         "the port of " + device.name() + " could not be looked at", failed);
+            } catch (RuntimeException | Error notEvenLogged) {
+                // The next look may find memory again, or a working log.
             }
         }
     }

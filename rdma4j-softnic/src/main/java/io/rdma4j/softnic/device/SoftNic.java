@@ -406,6 +406,11 @@ public final class SoftNic
 
     @Override
     public void lookAtShared() {
+        PortView last = port.view();
+        if (last != null) {
+            // Without asking the system: an address that another process had may be free now.
+            onPort(last);
+        }
         transport.checkShared();
     }
 

@@ -29,6 +29,12 @@ final class SoftPort implements PortServices {
         return before;
     }
 
+    /** {@return how the interface looked when it was last looked at, null before} */
+    @Nullable
+    PortView view() {
+        return lastView;
+    }
+
     @Override
     public NetworkInterface networkInterface() {
         return device.networkInterface();
