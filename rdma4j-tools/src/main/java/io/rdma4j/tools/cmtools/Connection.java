@@ -133,6 +133,11 @@ final class Connection implements AutoCloseable {
         }
     }
 
+    /** {@return whether it has its queues yet} */
+    boolean isPrepared() {
+        return sends != null;
+    }
+
     /** {@return where sends complete, or else receives} */
     CompletionQueue completions(boolean ofSends) {
         return Objects.requireNonNull(ofSends ? sends : receives);

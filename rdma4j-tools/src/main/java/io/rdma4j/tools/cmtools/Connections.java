@@ -144,6 +144,10 @@ final class Connections implements AutoCloseable {
         while (!isDone.getAsBoolean()) {
             CmEvent event = all.isEmpty() ? channel.awaitEvent() : channel.pollEvent(patience);
             if (event == null) {
+                for (Connection connection : all) {
+                    // What was sent may have failed meanwhile, for example because nobody acknowledges it.
+                    checkFailures(connection, true);
+                }
                 throw new Failure(Failure.TIMED_OUT, "nothing came from the peer for "
                         + patience.toSeconds() + " s; " + progress.text());
             }
@@ -255,12 +259,20 @@ final class Connections implements AutoCloseable {
                 .pollEvent(PAUSE)) {
             dispatch(event);
         }
-        WorkCompletion[] others = WorkCompletion.array(1);
-        CompletionQueue queue = connection.completions(!ofSends);
-        while (queue.poll(others) > 0) {
-            if (!others[0].isSuccess()
-                    && others[0].status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-                connection.check(others[0], !ofSends);
+        checkFailures(connection, !ofSends);
+    }
+
+    /** Takes all completions of a queue, and ends the tool if work has failed by itself. */
+    private static void checkFailures(Connection connection, boolean ofSends) throws IOException {
+        if (!connection.isPrepared()) {
+            return;
+        }
+        WorkCompletion[] one = WorkCompletion.array(1);
+        CompletionQueue queue = connection.completions(ofSends);
+        while (queue.poll(one) > 0) {
+            if (!one[0].isSuccess()
+                    && one[0].status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                connection.check(one[0], ofSends);
             }
         }
     }
