@@ -391,8 +391,8 @@ class DeviceSelectionTest {
         Logger logger = Logger.getLogger(DeviceSelection.class.getName());
         logger.addHandler(handler);
         try {
-            bound(ANY).listen(1);
-            bound(ANY).listen(1);
+            bound(FIRST);
+            bound(FIRST);
         } finally {
             logger.removeHandler(handler);
         }
