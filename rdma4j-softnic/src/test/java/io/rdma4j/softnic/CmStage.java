@@ -44,10 +44,15 @@ abstract class CmStage {
 
     @AfterEach
     void everythingCanBeClosed() throws RdmaException {
+        closeIds();
+        events.close();
+    }
+
+    /** Before something that they use is closed. */
+    final void closeIds() throws RdmaException {
         while (!ids.isEmpty()) {
             ids.pop().close();
         }
-        events.close();
     }
 
     private static String address(int first) {
