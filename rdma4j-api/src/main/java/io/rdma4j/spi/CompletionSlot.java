@@ -4,6 +4,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
 
 /** A completion that a device fills, and applications get a copy of ({@link WorkCompletion#assign}). */
 public final class CompletionSlot extends WorkCompletion {
@@ -38,6 +39,12 @@ public final class CompletionSlot extends WorkCompletion {
     @Override
     public CompletionSlot fillTime(long timestamp, long wallclockNs) {
         super.fillTime(timestamp, wallclockNs);
+        return this;
+    }
+
+    @Override
+    public CompletionSlot fillDetail(@Nullable String text) {
+        super.fillDetail(text);
         return this;
     }
 

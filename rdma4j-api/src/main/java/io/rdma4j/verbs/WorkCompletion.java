@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Locale;
 
 /**
@@ -25,6 +27,7 @@ public class WorkCompletion {
     private int destinationPathBits;
     private long completionTimestamp;
     private long completionWallclockNs;
+    private @Nullable String detail;
 
     /** Creates one to be filled. */
     public WorkCompletion() {}
@@ -139,6 +142,19 @@ public class WorkCompletion {
         return completionWallclockNs;
     }
 
+    /**
+     * {@return what the device knows of this failure beside its status, in one line; null if nothing} Native devices know
+     * nothing. No counterpart in C.
+     */
+    public @Nullable String detail() {
+        return detail;
+    }
+
+    /** {@return what the failure means: what the device knows of it, and the explanation of its status} */
+    public String explanation() {
+        return detail == null ? status.explanation() : detail + ". " + status.explanation();
+    }
+
     /** Fills the fields every completion has and clears the others. */
     protected WorkCompletion fill(long requestId, WorkCompletionStatus newStatus,
             WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
@@ -157,6 +173,7 @@ public class WorkCompletion {
         destinationPathBits = 0;
         completionTimestamp = 0;
         completionWallclockNs = 0;
+        say(null);
         return this;
     }
 
@@ -196,6 +213,19 @@ public class WorkCompletion {
         return this;
     }
 
+    /** Adds what the device knows of the failure. */
+    protected WorkCompletion fillDetail(@Nullable String text) {
+        say(text);
+        return this;
+    }
+
+    /** Nearly always there was nothing and is nothing, and no reference has to be written. */
+    private void say(@Nullable String text) {
+        if (detail != null || text != null) {
+            detail = text;
+        }
+    }
+
     /** Makes this equal to another. */
     public void assign(WorkCompletion other) {
         id = other.id;
@@ -213,6 +243,7 @@ public class WorkCompletion {
         destinationPathBits = other.destinationPathBits;
         completionTimestamp = other.completionTimestamp;
         completionWallclockNs = other.completionWallclockNs;
+        say(other.detail);
     }
 
     /** {@return the completion in one line, a failure with its explanation} */
@@ -220,7 +251,7 @@ public class WorkCompletion {
     public String toString() {
         if (!isSuccess()) {
             return String.format(Locale.ROOT, "id=%d qp=0x%06x %s: %s", id, queuePairNumber, status,
-                    status.explanation());
+                    explanation());
         }
         return String.format(Locale.ROOT, "id=%d qp=0x%06x %s %s %d bytes", id, queuePairNumber,
                 opcode, status,

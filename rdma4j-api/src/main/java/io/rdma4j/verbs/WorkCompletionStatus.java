@@ -113,8 +113,8 @@ public enum WorkCompletionStatus {
      */
     RETRY_EXCEEDED_ERROR(12, "transport retry counter exceeded",
             "The peer did not acknowledge in spite of all retries.",
-            "The peer is gone, its queue pair is closed, failed or not yet ready to receive, or the network loses too much.",
-            "whether the peer lives, and its dropped_ counters; queue pair number and address, if connected by hand; timeout and retry_cnt; firewalls (RoCE: UDP 4791)"),
+            "The peer is gone, its queue pair is closed, failed or not yet ready to receive, or the network loses too much or carries only shorter packets.",
+            "whether the peer lives, and its dropped_ counters; queue pair number and address, if connected by hand; timeout and retry_cnt; whether a smaller path MTU helps; firewalls (RoCE: UDP 4791)"),
     /**
      * The peer still had no receive posted after {@link QueuePairAttribute#RNR_RETRY} retries. Post more receives there,
      * earlier, or set that attribute to 7, which means without limit. C: {@code IBV_WC_RNR_RETRY_EXC_ERR}.

@@ -242,8 +242,16 @@ public abstract class EngineQueuePair implements QueuePairHost {
         }
         completion.fill(request.id(), status, request.opcode().completionOpcode(), number,
                 byteLength);
+        if (status != WorkCompletionStatus.SUCCESS) {
+            completion.fillDetail(detail(status));
+        }
         sendQueue.retire();
         sendCompletions.add(completion, status != WorkCompletionStatus.SUCCESS);
+    }
+
+    /** {@return what is known of a failure beside its status, null if nothing} */
+    protected @Nullable String detail(WorkCompletionStatus status) {
+        return null;
     }
 
     private void onOverrun(CompletionRing ring) {

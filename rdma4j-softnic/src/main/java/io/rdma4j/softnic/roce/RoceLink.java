@@ -117,6 +117,11 @@ final class RoceLink implements Link {
         return port == null ? 1 : port.maxMiddleSegments();
     }
 
+    /** {@return the bytes of the longest packet that passes on a path, as far as the system knows} */
+    int longestPacket(Path path) {
+        return network.longestPacket(path.source(), path.destination());
+    }
+
     /** {@return the estimate of the round-trip time to the end of a path} */
     RoundTripEstimate roundTrips(Path path) {
         return peers.roundTrips(path.destination());

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.roce.unreliable.UcQueuePair;
 import io.rdma4j.protocol.roce.unreliable.UdQueuePair;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketLength;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -28,6 +29,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Locale;
@@ -47,6 +49,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceProtocol protocol;
     private volatile Path path = Path.NONE;
     private volatile int destination;
+    private Mtu pathMtu = Mtu.MTU_256;
     /** The way of the next packet through memory; of datagrams the way of the last. */
     private volatile @Nullable MemoryPath memoryPath;
     /** The {@link SharedMemory#version} that it was found for. */
@@ -104,6 +107,9 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
             destination = attributes.destinationQueuePair();
             isWayKnown = false;
+        }
+        if (attributes.isSet(QueuePairAttribute.PATH_MTU)) {
+            pathMtu = attributes.pathMtu();
         }
         super.modify(attributes, next, nowNs);
     }
@@ -255,6 +261,23 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             case TIMEOUT, RTT_ESTIMATE -> true;
             case PROBE, SEQUENCE_NAK, IMPLIED_NAK -> false;
         };
+    }
+
+    /** Packets that are too long for a network on the way are lost like others, but always. */
+    @Override
+    protected @Nullable String detail(WorkCompletionStatus status) {
+        if (status != WorkCompletionStatus.RETRY_EXCEEDED_ERROR || memoryPath != null) {
+            return null;
+        }
+        boolean isIpv4 = path.destination().isIpv4();
+        int longest = PacketLength.longest(pathMtu, isIpv4);
+        int passing = link.longestPacket(path);
+        return longest <= passing
+                ? null
+                : "packets of " + longest + " bytes do not get through to "
+                        + path.destination().address().getHostAddress() + ": the path's MTU is "
+                        + passing + "; use path MTU "
+                        + PacketLength.largestMtu(passing, isIpv4).bytes();
     }
 
     @Override

@@ -171,7 +171,7 @@ final class Connection implements AutoCloseable {
             case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
                 "both sides need the same -S";
             case RNR_RETRY_EXCEEDED_ERROR -> "both sides need the same -C";
-            default -> completion.status().explanation();
+            default -> completion.explanation();
         };
     }
 

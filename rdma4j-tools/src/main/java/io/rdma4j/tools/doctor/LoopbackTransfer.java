@@ -157,7 +157,7 @@ final class LoopbackTransfer {
         }
         if (!completion.isSuccess()) {
             throw new RdmaException(Errno.EIO, operation,
-                    completion.status() + ": " + completion.status().explanation());
+                    completion.status() + ": " + completion.explanation());
         }
     }
 

@@ -125,7 +125,7 @@ final class CompletionReader {
         if (!completion.isSuccess()) {
             throw new IOException(String.format("Completion with error: status %s (%d): %s",
                     completion.status().text(), completion.status().code(),
-                    completion.status().explanation()));
+                    completion.explanation()));
         }
     }
 }

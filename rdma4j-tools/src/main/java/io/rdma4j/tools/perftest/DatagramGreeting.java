@@ -86,7 +86,7 @@ final class DatagramGreeting implements AutoCloseable {
         }
         if (!completion.isSuccess()) {
             throw new IOException("the greeting of a datagram queue pair failed: "
-                    + completion.status().explanation());
+                    + completion.explanation());
         }
     }
 

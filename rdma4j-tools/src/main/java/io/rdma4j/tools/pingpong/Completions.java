@@ -13,7 +13,7 @@ final class Completions {
         if (!completion.isSuccess()) {
             throw new IOException(String.format("Failed status %s (%d) for wr_id %d: %s",
                     completion.status().text(), completion.status().code(), completion.id(),
-                    completion.status().explanation()));
+                    completion.explanation()));
         }
     }
 }

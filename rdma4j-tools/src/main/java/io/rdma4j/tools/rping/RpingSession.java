@@ -187,7 +187,7 @@ final class RpingSession implements AutoCloseable {
         if (!completion.isSuccess()) {
             throw new RdmaException(Errno.EIO,
                     completion.opcode() == WorkCompletionOpcode.RECEIVE ? "receive" : "send",
-                    completion.status() + ": " + completion.status().explanation());
+                    completion.status() + ": " + completion.explanation());
         }
         return true;
     }
