@@ -83,6 +83,11 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     @Override
+    public void lookAtRoutes() {
+        network.lookAtRoutes();
+    }
+
+    @Override
     public int longestPacket(Gid local, Gid remote) {
         return network.longestPacket(local, remote);
     }

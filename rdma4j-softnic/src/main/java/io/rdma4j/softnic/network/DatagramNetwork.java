@@ -58,6 +58,12 @@ public interface DatagramNetwork {
         return Integer.MAX_VALUE;
     }
 
+    /**
+     * Checks whether packets still leave by the interface of the device, where another one of this host leads to their
+     * destinations as well. For any thread; called now and then.
+     */
+    default void lookAtRoutes() {}
+
     /** {@return how the ports are shared with other processes} */
     default PortSharing sharing() {
         return PortSharing.NONE;

@@ -82,6 +82,11 @@ public final class ImpairedNetwork implements DatagramNetwork {
     }
 
     @Override
+    public void lookAtRoutes() {
+        network.lookAtRoutes();
+    }
+
+    @Override
     public int longestPacket(Gid local, Gid remote) {
         return network.longestPacket(local, remote);
     }

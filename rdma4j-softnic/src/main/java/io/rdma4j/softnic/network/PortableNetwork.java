@@ -21,7 +21,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.List;
 
-/** The portable network: a {@link DatagramChannel} for each address, a {@link Selector} to wait. */
+/**
+ * The portable network: a {@link DatagramChannel} for each address, a {@link Selector} to wait. Packets leave by the interface
+ * that the system's routing chooses, and how long they may be on a route is not known: the JDK has no options for that.
+ */
 public final class PortableNetwork implements DatagramNetwork {
     private static final System.Logger LOG = System.getLogger(PortableNetwork.class.getName());
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;

@@ -158,6 +158,7 @@ public final class RoceTransport implements Transport {
     @Override
     public void checkShared() {
         network.sharing().check();
+        network.lookAtRoutes();
     }
 
     @Override

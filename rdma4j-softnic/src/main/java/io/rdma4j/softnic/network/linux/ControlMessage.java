@@ -18,6 +18,22 @@ final class ControlMessage {
 
     private ControlMessage() {}
 
+    /** {@return the length of a message with a value of so many bytes} */
+    static long room(int valueLength) {
+        return HEADER + ((valueLength + 7) & -8);
+    }
+
+    /** Begins a message whose value is zeros. {@return the offset of the value} */
+    static long begin(MemorySegment control, long at, int level, int type, int valueLength) {
+        control.set(JAVA_LONG, at, HEADER + valueLength);
+        control.set(JAVA_INT, at + LEVEL, level);
+        control.set(JAVA_INT, at + TYPE, type);
+        for (long each = HEADER; each < room(valueLength); each += Long.BYTES) {
+            control.set(JAVA_LONG, at + each, 0);
+        }
+        return at + HEADER;
+    }
+
     /** Writes a message with an {@code int}. {@return the offset of the next one} */
     static long write(MemorySegment control, long at, int level, int type, int value) {
         control.set(JAVA_LONG, at, HEADER + 4);

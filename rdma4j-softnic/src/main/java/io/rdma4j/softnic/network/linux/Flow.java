@@ -55,6 +55,7 @@ final class Flow {
 
     private final Outlet outlet;
     private final int interfaceIndex;
+    private final Ways ways;
     private final int sourcePort;
     private final Icrc icrc = new Icrc();
     private final MemorySegment memory;
@@ -78,10 +79,12 @@ final class Flow {
      * @param outlet sends the messages
      * @param sourcePort the source UDP port
      * @param interfaceIndex the index of the interface for link-local addresses
+     * @param ways by which interfaces packets leave
      */
-    Flow(Outlet outlet, int sourcePort, int interfaceIndex, Arena arena) {
+    Flow(Outlet outlet, int sourcePort, int interfaceIndex, Ways ways, Arena arena) {
         this.outlet = outlet;
         this.interfaceIndex = interfaceIndex;
+        this.ways = ways;
         this.sourcePort = sourcePort;
         memory = arena.allocate(CAPACITY + PacketSealer.CAPACITY, 64);
         bytes = memory.asByteBuffer();
@@ -142,7 +145,8 @@ final class Flow {
             isSplit = false;
             MessageHeader.nameLength(header, SocketAddress.write(name, newPath.destination(),
                     Path.UDP_PORT, interfaceIndex));
-            pathControlLength = PathControl.write(control, newPath);
+            pathControlLength = PathControl.write(control, newPath,
+                    ways.to(newPath.destination()).use());
         }
 
         boolean takes(Path packetPath, int packetProcess, int packetLength) {

@@ -317,21 +317,23 @@ public final class LinuxNetwork implements DatagramNetwork {
     private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
             throws LinuxSocket.Refused {
         int index = networkInterface.getIndex();
+        Ways ways = Ways.from(local, index);
         LinuxPort port = new LinuxPort(socket, shared, local,
-                new Flow(socket, Path.UDP_PORT, index, memory),
-                number -> openFlow(local, number, memory), memory);
+                new Flow(socket, Path.UDP_PORT, index, ways, memory),
+                number -> openFlow(local, number, ways, memory), ways, memory);
         poller.watch(socket.descriptor());
         return ports.add(port);
     }
 
     /** Its port is in the range that RoCEv2 recommends; source: IBTA annex A17. */
-    private Flow openFlow(Gid local, int number, Arena memory) throws LinuxSocket.Refused {
+    private Flow openFlow(Gid local, int number, Ways ways, Arena memory)
+            throws LinuxSocket.Refused {
         LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
         try {
             setForSending(socket, local);
             keepReports(socket, local);
             int port = bindToAny(socket, local, number);
-            return new Flow(socket, port, networkInterface.getIndex(), memory);
+            return new Flow(socket, port, networkInterface.getIndex(), ways, memory);
         } catch (LinuxSocket.Refused e) {
             socket.close();
             throw e;
@@ -426,6 +428,11 @@ public final class LinuxNetwork implements DatagramNetwork {
         // Its socket may stay open for a while, and what arrives there is not read any more.
         poller.forget(closing.descriptor());
         closing.close();
+    }
+
+    @Override
+    public void lookAtRoutes() {
+        ports.inOrder().forEach(port -> ((LinuxPort) port).lookAtRoutes());
     }
 
     @Override

@@ -30,6 +30,7 @@ final class LinuxPort implements PacketPort {
     private final Icrc icrc = new Icrc();
     private final Flow common;
     private final Flow.Opener opener;
+    private final Ways ways;
     /** By number; null until the first packet. */
     private final @Nullable Flow[] flows = new Flow[FLOWS];
     /** Those with packets that have not left, one bit each. */
@@ -46,16 +47,18 @@ final class LinuxPort implements PacketPort {
      * @param shared the sharing of the port, null if no other process can have it
      * @param common the flow from port 4791, for packets that were sealed elsewhere
      * @param opener opens the flows of packets
+     * @param ways by which interfaces they send
      * @param memory the arena of the port and its socket, which is closed with it
      */
     LinuxPort(LinuxSocket socket, @Nullable SharedPort shared, Gid local, Flow common,
-            Flow.Opener opener, Arena memory) {
+            Flow.Opener opener, Ways ways, Arena memory) {
         this.socket = socket;
         this.shared = shared;
         this.local = local;
         this.memory = memory;
         this.common = common;
         this.opener = opener;
+        this.ways = ways;
         sealer = new PacketSealer(memory);
         arrivals = new Arrivals(memory);
     }
@@ -68,6 +71,11 @@ final class LinuxPort implements PacketPort {
     /** {@return the file descriptor of its socket, negative if that is closed} */
     int descriptor() {
         return socket.descriptor();
+    }
+
+    /** Asks the system again by which interfaces packets leave. For any thread. */
+    void lookAtRoutes() {
+        ways.lookAgain();
     }
 
     @Override

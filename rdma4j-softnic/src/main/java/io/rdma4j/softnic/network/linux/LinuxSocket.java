@@ -125,7 +125,7 @@ final class LinuxSocket implements Outlet {
     int get(int level, int option) throws Refused {
         try (Arena call = Arena.ofConfined()) {
             Refused.unlessDone(SocketCalls.option(error, descriptor, level, option, value,
-                    call.allocate(JAVA_INT)), "getsockopt " + level + " " + option);
+                    call.allocate(JAVA_INT)), "getsockopt " + SocketOption.name(level, option));
             return value.get(JAVA_INT, 0);
         }
     }

@@ -5,11 +5,14 @@ import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IPV6;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MTU;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_UNICAST_IF;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_UNICAST_IF;
 
 /**
  * Asks the system how long packets to a destination may be: by what the interface and the route allow, and by what routers
@@ -31,6 +34,7 @@ final class PathProbe {
         try (Arena call = Arena.ofConfined()) {
             LinuxSocket probe = LinuxSocket.open(SocketAddress.family(local), call);
             try {
+                leaveBy(probe, local, Ways.interfaceTo(local, remote, interfaceIndex));
                 MemorySegment name = call.allocate(SocketAddress.MAX_LENGTH, 8);
                 probe.bind(name, SocketAddress.write(name, local, 0, interfaceIndex));
                 probe.connect(name,
@@ -43,6 +47,21 @@ final class PathProbe {
             }
         } catch (LinuxSocket.Refused noRoute) {
             return UNKNOWN;
+        }
+    }
+
+    /** As the packets do, which have it in a control message. */
+    private static void leaveBy(LinuxSocket probe, Gid local, int interfaceIndex) {
+        if (interfaceIndex == 0) {
+            return;
+        }
+        int inNetworkOrder = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+                ? interfaceIndex
+                : Integer.reverseBytes(interfaceIndex);
+        if (local.isIpv4()) {
+            probe.trySet(IPPROTO_IP, IP_UNICAST_IF, inNetworkOrder);
+        } else {
+            probe.trySet(IPPROTO_IPV6, IPV6_UNICAST_IF, inNetworkOrder);
         }
     }
 }

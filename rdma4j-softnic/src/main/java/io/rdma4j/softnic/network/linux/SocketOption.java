@@ -18,6 +18,8 @@ final class SocketOption {
     static final int IPPROTO_IP = 0;
     static final int IP_TOS = 1;
     static final int IP_TTL = 2;
+    /** By which interface, and from which address, a datagram leaves. */
+    static final int IP_PKTINFO = 8;
     static final int IP_MTU_DISCOVER = 10;
     /** Whether a socket keeps what the system reports of its datagrams, such as ICMP messages. */
     static final int IP_RECVERR = 11;
@@ -28,6 +30,8 @@ final class SocketOption {
     static final int IP_ADD_MEMBERSHIP = 35;
     /** Whether a socket also receives from groups that other sockets have joined; 1 by default. */
     static final int IP_MULTICAST_ALL = 49;
+    /** By which interface a socket looks for routes; in network byte order. */
+    static final int IP_UNICAST_IF = 50;
     static final int IP_PMTUDISC_DO = 2;
 
     static final int IPPROTO_TCP = 6;
@@ -45,8 +49,12 @@ final class SocketOption {
     static final int IPV6_MTU = 24;
     /** As {@link #IP_MULTICAST_ALL}, since Linux 4.20. */
     static final int IPV6_MULTICAST_ALL = 29;
+    /** As {@link #IP_PKTINFO}. */
+    static final int IPV6_PKTINFO = 50;
     static final int IPV6_HOPLIMIT = 52;
     static final int IPV6_TCLASS = 67;
+    /** As {@link #IP_UNICAST_IF}. */
+    static final int IPV6_UNICAST_IF = 76;
 
     static final int IPPROTO_UDP = 17;
     /** Receives UDP over IPv6 without a checksum, as Linux's own RoCE driver sends it. */
@@ -88,6 +96,8 @@ final class SocketOption {
             case IP_TTL -> "IP_TTL";
             case IP_MTU_DISCOVER -> "IP_MTU_DISCOVER";
             case IP_RECVERR -> "IP_RECVERR";
+            case IP_MTU -> "IP_MTU";
+            case IP_UNICAST_IF -> "IP_UNICAST_IF";
             case IP_MULTICAST_IF -> "IP_MULTICAST_IF";
             case IP_MULTICAST_TTL -> "IP_MULTICAST_TTL";
             case IP_ADD_MEMBERSHIP -> "IP_ADD_MEMBERSHIP";
@@ -99,6 +109,8 @@ final class SocketOption {
     private static String ofIpv6(int option) {
         return switch (option) {
             case IPV6_UNICAST_HOPS -> "IPV6_UNICAST_HOPS";
+            case IPV6_MTU -> "IPV6_MTU";
+            case IPV6_UNICAST_IF -> "IPV6_UNICAST_IF";
             case IPV6_MULTICAST_IF -> "IPV6_MULTICAST_IF";
             case IPV6_MULTICAST_HOPS -> "IPV6_MULTICAST_HOPS";
             case IPV6_ADD_MEMBERSHIP -> "IPV6_ADD_MEMBERSHIP";

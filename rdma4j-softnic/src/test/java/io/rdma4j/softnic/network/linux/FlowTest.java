@@ -22,14 +22,18 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_PKTINFO;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_TOS;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -43,7 +47,10 @@ class FlowTest {
 
     private final Arena arena = Arena.ofAuto();
     private final Network network = new Network();
-    private final Flow flow = new Flow(network, Path.UDP_PORT, 1, arena);
+    /** The interfaces that packets to some destinations have to name. */
+    private final Map<Gid, Integer> named = new HashMap<>();
+    private final Flow flow = new Flow(network, Path.UDP_PORT, 1,
+            new Ways(destination -> named.getOrDefault(destination, 0)), arena);
     private int psn;
 
     @BeforeEach
@@ -67,6 +74,8 @@ class FlowTest {
     private static final class Network implements Outlet {
         final List<Taken> taken = new ArrayList<>();
         final Deque<Integer> answers = new ArrayDeque<>();
+        /** The interface and the source address of each message. */
+        final List<List<Integer>> interfaces = new ArrayList<>();
         int calls;
         /** What the system reports of earlier messages: destinations, and who has reported it. */
         final Deque<Report> reports = new ArrayDeque<>();
@@ -128,10 +137,23 @@ class FlowTest {
                 identifications.add(icrc.identify(HERE, destination, Path.UDP_PORT, 0,
                         view.duplicate(), at, (int) Math.min(segment, length - at)));
             }
+            interfaces.add(packetInfo(control, controlLength));
             taken.add(new Taken(destination, told,
                     ControlMessage.find(control, controlLength, IPPROTO_IP, IP_TOS), psns,
                     identifications));
             return length;
+        }
+
+        /** {@return the interface and the source address that a message names, none if it names none} */
+        private static List<Integer> packetInfo(MemorySegment control, long controlLength) {
+            for (long at = 0; at < controlLength; at += ControlMessage.SPACE) {
+                if (control.get(JAVA_INT, at + 8) == IPPROTO_IP
+                        && control.get(JAVA_INT, at + 12) == IP_PKTINFO) {
+                    return List.of(control.get(JAVA_INT, at + 16),
+                            Integer.reverseBytes(control.get(JAVA_INT, at + 20)));
+                }
+            }
+            return List.of();
         }
 
         List<List<Integer>> psns() {
@@ -154,6 +176,20 @@ class FlowTest {
         for (int payload : payloads) {
             add(PATH, payload);
         }
+    }
+
+    @Test
+    void messageNamesItsInterfaceWhereTheSystemWouldChooseAnother() {
+        named.put(THERE, 7);
+        add(new Path(HERE, THERE, 0x60, 0, 9), 1024);
+        add(PATH, 1024);
+        add(PATH, 1024);
+        add(Path.between(HERE, ELSEWHERE), 1024);
+        assertThat(flow.flush()).isTrue();
+        List<Integer> byInterface = List.of(7, (int) HERE.low());
+        assertThat(network.interfaces).containsExactly(byInterface, byInterface, List.of());
+        assertThat(network.taken).extracting(Taken::typeOfService).containsExactly(0x60, -1, -1);
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1, 2), List.of(3));
     }
 
     @Test

@@ -96,7 +96,8 @@ class LinuxNetworkTest extends NetworkContract {
         LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
         try {
             sender.set(SocketOption.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1);
-            Flow flow = new Flow(sender, Path.UDP_PORT, 0, arena);
+            Flow flow = new Flow(sender, Path.UDP_PORT, 0,
+                    new Ways(destination -> 0), arena);
             int rounds = sendUntil("the packet has arrived", network, port, handler,
                     () -> !damaged.isEmpty(),
                     () -> {
