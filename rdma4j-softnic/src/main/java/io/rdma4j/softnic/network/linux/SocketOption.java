@@ -85,6 +85,9 @@ final class SocketOption {
             case SO_KEEPALIVE -> "SO_KEEPALIVE";
             case SO_LINGER -> "SO_LINGER";
             case SO_REUSEPORT -> "SO_REUSEPORT";
+            case SO_PEERCRED -> "SO_PEERCRED";
+            case SO_RCVTIMEO -> "SO_RCVTIMEO";
+            case SO_SNDTIMEO -> "SO_SNDTIMEO";
             case SO_ATTACH_REUSEPORT_CBPF -> "SO_ATTACH_REUSEPORT_CBPF";
             default -> "an option of sockets";
         };
@@ -94,6 +97,7 @@ final class SocketOption {
         return switch (option) {
             case IP_TOS -> "IP_TOS";
             case IP_TTL -> "IP_TTL";
+            case IP_PKTINFO -> "IP_PKTINFO";
             case IP_MTU_DISCOVER -> "IP_MTU_DISCOVER";
             case IP_RECVERR -> "IP_RECVERR";
             case IP_MTU -> "IP_MTU";
@@ -115,6 +119,7 @@ final class SocketOption {
             case IPV6_MULTICAST_HOPS -> "IPV6_MULTICAST_HOPS";
             case IPV6_ADD_MEMBERSHIP -> "IPV6_ADD_MEMBERSHIP";
             case IPV6_MTU_DISCOVER -> "IPV6_MTU_DISCOVER";
+            case IPV6_PKTINFO -> "IPV6_PKTINFO";
             case IPV6_RECVERR -> "IPV6_RECVERR";
             case IPV6_MULTICAST_ALL -> "IPV6_MULTICAST_ALL";
             case IPV6_HOPLIMIT -> "IPV6_HOPLIMIT";
