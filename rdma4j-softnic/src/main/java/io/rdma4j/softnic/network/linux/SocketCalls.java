@@ -74,8 +74,9 @@ final class SocketCalls {
             MemorySegment value, MemorySegment length) {
         length.set(JAVA_INT, 0, (int) value.byteSize());
         try {
-            return error.outcome((int) Later.GETSOCKOPT.invokeExact(error.state(), descriptor, level,
-                    option, value, length));
+            return error
+                    .outcome((int) Later.GETSOCKOPT.invokeExact(error.state(), descriptor, level,
+                            option, value, length));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }
