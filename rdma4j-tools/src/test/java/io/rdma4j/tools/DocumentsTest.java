@@ -48,7 +48,11 @@ class DocumentsTest {
             // Inside the JDK.
             "Interruptible", "JavaThread", "ObjectAllocationOutsideTLAB", "Unsafe",
             // Words that other programs print, and settings of systemd.
-            "Bad", "Warm", "AmbientCapabilities", "LimitMEMLOCK");
+            "Bad", "Warm", "AmbientCapabilities", "LimitMEMLOCK", "After", "Wants", "WantedBy",
+            "DynamicUser", "ExecStart", "NoNewPrivileges", "ProtectSystem",
+            "RestrictAddressFamilies",
+            // Of Kubernetes.
+            "NetworkPolicy", "None");
     /** Patterns of names. */
     private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX");
     /** What a run of the programs writes where Linux's devices are. */
