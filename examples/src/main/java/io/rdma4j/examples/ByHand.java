@@ -6,6 +6,7 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -27,12 +28,14 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.IntConsumer;
 
@@ -144,7 +147,7 @@ public final class ByHand {
                 MemoryRegion region = domain.register(arena.allocate(2 * MESSAGE),
                         AccessFlag.LOCAL_WRITE)) {
             requireByHand(context);
-            int gidIndex = firstIpv4(context);
+            int gidIndex = gidIndex(context, socket.getLocalAddress());
             Endpoint own = new Endpoint(queuePair.number(), new SecureRandom().nextInt(1 << 24),
                     context.queryGid(PORT, gidIndex));
             DataOutputStream to = new DataOutputStream(socket.getOutputStream());
@@ -181,10 +184,20 @@ public final class ByHand {
         }
     }
 
-    private static int firstIpv4(DeviceContext context) throws RdmaException {
-        return context.queryGidTable().stream().filter(entry -> entry.gid().isIpv4()).findFirst()
+    /**
+     * {@return the index of a GID by which the peer can reach this side} A device has one for each address of its interface,
+     * and not all of them lead to each peer. The one of the socket's own end does; where the device has another address, for
+     * example on loopback, the first of its IP version may.
+     */
+    private static int gidIndex(DeviceContext context, InetAddress local) throws RdmaException {
+        List<GidEntry> table = context.queryGidTable();
+        return table.stream().filter(entry -> entry.gid().address().equals(local)).findFirst()
+                .or(() -> table.stream()
+                        .filter(entry -> entry.gid().isIpv4() == local instanceof Inet4Address)
+                        .findFirst())
                 .orElseThrow(() -> new RdmaException(Errno.ENODEV, "find GID",
-                        context.device().name() + " has no IPv4 address"))
+                        context.device().name() + " has no address of the kind of "
+                                + local.getHostAddress()))
                 .index();
     }
 
