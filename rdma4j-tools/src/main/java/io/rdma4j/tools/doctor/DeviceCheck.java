@@ -89,7 +89,7 @@ final class DeviceCheck {
                 checklist.note("no message was sent: the device has no connection manager, or no"
                         + " address of this machine; try ibv_rc_pingpong -d " + device.name());
             } else {
-                checklist.ok("a message of " + LoopbackTransfer.LENGTH + " bytes to itself at "
+                checklist.ok("a message of " + TransferEnd.LENGTH + " bytes to itself at "
                         + carriedBy.getHostAddress() + " arrived");
             }
         } catch (RdmaException e) {

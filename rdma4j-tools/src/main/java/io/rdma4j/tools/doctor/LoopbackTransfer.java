@@ -1,6 +1,5 @@
 package io.rdma4j.tools.doctor;
 
-import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
@@ -8,16 +7,9 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SendFlag;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,9 +27,6 @@ import java.util.Set;
  * waits for each step a limited time.
  */
 final class LoopbackTransfer {
-    /** Of the message; several packets at any path MTU. */
-    static final int LENGTH = 1 << 16;
-
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Comparator<InetAddress> LIKELY_FIRST = Comparator
             .comparing((InetAddress address) -> address.isLinkLocalAddress())
@@ -72,11 +61,11 @@ final class LoopbackTransfer {
             await(events, CmEventType.ADDR_RESOLVED);
             client.resolveRoute(PATIENCE);
             await(events, CmEventType.ROUTE_RESOLVED);
-            try (Side sender = new Side(client)) {
+            try (TransferEnd sender = new TransferEnd(client)) {
                 client.connect(new ConnectionParameters());
                 try (CmId server = await(events, CmEventType.CONNECT_REQUEST);
-                        Side receiver = new Side(server)) {
-                    transfer(events, sender, receiver);
+                        TransferEnd receiver = new TransferEnd(server)) {
+                    transfer(events, client, sender, server, receiver);
                 }
             }
             return address;
@@ -130,80 +119,20 @@ final class LoopbackTransfer {
         return candidates;
     }
 
-    private static void transfer(EventChannel events, Side sender, Side receiver)
-            throws RdmaException {
-        receiver.id.postReceive(0, receiver.region, 0, LENGTH);
-        receiver.id.accept(new ConnectionParameters());
+    private static void transfer(EventChannel events, CmId client, TransferEnd sender,
+            CmId server, TransferEnd receiver) throws RdmaException {
+        receiver.postReceive();
+        server.accept(new ConnectionParameters());
         // One for each side.
         await(events, CmEventType.ESTABLISHED);
         await(events, CmEventType.ESTABLISHED);
-        for (int i = 0; i < LENGTH; i++) {
-            sender.memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i ^ i >>> 8));
-        }
-        sender.id.postSend(0, sender.region, 0, LENGTH, SendFlag.SIGNALED);
-        check(sender.id.pollSendCompletion(PATIENCE), "send");
-        check(receiver.id.pollReceiveCompletion(PATIENCE), "receive");
-        if (sender.memory.mismatch(receiver.memory) != -1) {
-            throw new RdmaException(Errno.EIO, "compare", "other bytes arrived than were sent");
-        }
-        sender.id.disconnect();
-        receiver.id.disconnect();
+        sender.send(PATIENCE);
+        receiver.receive(PATIENCE);
+        client.disconnect();
+        server.disconnect();
     }
 
-    private static void check(@Nullable WorkCompletion completion, String operation)
-            throws RdmaException {
-        if (completion == null) {
-            throw tooLate(operation);
-        }
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, operation,
-                    completion.status() + ": " + completion.explanation());
-        }
-    }
-
-    /** {@return the id of an event that must come next} */
     private static CmId await(EventChannel events, CmEventType wanted) throws RdmaException {
-        try (CmEvent event = events.pollEvent(PATIENCE)) {
-            if (event == null) {
-                throw tooLate("connect");
-            }
-            if (event.type() == wanted) {
-                return event.id();
-            }
-            throw event.isFailure()
-                    ? event.failure("connect")
-                    : new RdmaException(Errno.EIO, "connect", event.description());
-        }
-    }
-
-    private static RdmaException tooLate(String operation) {
-        return new RdmaException(Errno.ETIMEDOUT, operation, "nothing came for "
-                + PATIENCE.toSeconds() + " s; look at the kernel's messages (dmesg)");
-    }
-
-    /** The queue pair and the memory of one side. */
-    private static final class Side implements AutoCloseable {
-        private final CmId id;
-        private final Arena arena = Arena.ofShared();
-        private final MemorySegment memory = arena.allocate(LENGTH);
-        private final MemoryRegion region;
-
-        Side(CmId id) throws RdmaException {
-            this.id = id;
-            try {
-                id.createQueuePair(null, new QueuePairInitAttributes());
-                region = id.registerMessages(memory);
-            } catch (RdmaException e) {
-                arena.close();
-                throw e;
-            }
-        }
-
-        @Override
-        public void close() throws RdmaException {
-            id.closeQueuePair();
-            region.close();
-            arena.close();
-        }
+        return TransferEnd.await(events, wanted, PATIENCE);
     }
 }
