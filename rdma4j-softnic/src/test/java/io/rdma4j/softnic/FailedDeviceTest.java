@@ -178,7 +178,7 @@ class FailedDeviceTest extends CmStage {
         client.resolveAddress(server.listenAddresses().getFirst(), TIMEOUT);
         client.resolveRoute(TIMEOUT);
         client.createQueuePair(null, new QueuePairInitAttributes());
-        begin(() -> client.connect(new ConnectionParameters()));
+        Future<?> _ = begin(() -> client.connect(new ConnectionParameters()));
         waiting.get(20, TimeUnit.SECONDS);
     }
 
