@@ -7,6 +7,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Errno;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,9 +29,16 @@ class UnreachableAddressTest extends CmStage {
     private static final InetSocketAddress NOBODY = new InetSocketAddress(
             InetAddress.ofLiteral(OTHER), 7471);
 
+    /** Without a device that is asked for, another one is taken where the holder of the port shares it with nobody. */
     @BeforeEach
     void haveAnAddress() throws Exception {
+        System.setProperty("rdma4j.device", "roce_lo");
         id(PortSpace.TCP).bindAddress(anyPort(OWN));
+    }
+
+    @AfterEach
+    void askForNoDevice() {
+        System.clearProperty("rdma4j.device");
     }
 
     private CmId calling(PortSpace space) throws Exception {
