@@ -81,6 +81,8 @@ abstract class CmStage {
 
     private static boolean isIpv6Free() {
         try (CmId probe = CmId.create(PortSpace.TCP)) {
+            // Of itself an id would take iWARP where another process has the address.
+            probe.device("roce");
             probe.bindAddress(anyPort(IPV6));
             return true;
         } catch (RdmaException taken) {

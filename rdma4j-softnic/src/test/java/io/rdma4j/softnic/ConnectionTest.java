@@ -388,6 +388,7 @@ class ConnectionTest {
         InetAddress address = InetAddress.ofLiteral(CmStage.OTHER);
         try (DatagramSocket other = new DatagramSocket(new InetSocketAddress(address, 4791))) {
             assertThat(other.isBound()).isTrue();
+            listener.device("roce");
             assertRefused(() -> listener.bindAddress(new InetSocketAddress(address, 0)),
                     Errno.EADDRINUSE,
                     "UDP port 4791 of " + CmStage.OTHER + " is taken by ", "another address");
@@ -400,6 +401,7 @@ class ConnectionTest {
         try (DatagramSocket other = new DatagramSocket(null)) {
             // Its holder may release it at any moment, and must not do so during the test.
             OnceFree.take("127.0.0.1", () -> isBound(other));
+            client.device("roce");
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())
                     .isNotEqualTo("127.0.0.1")

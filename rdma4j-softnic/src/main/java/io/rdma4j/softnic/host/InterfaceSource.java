@@ -1,11 +1,12 @@
 package io.rdma4j.softnic.host;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -84,7 +85,7 @@ final class InterfaceSource implements HostSource {
     private Map<String, AddressFlags> flags() {
         List<String> lines;
         try {
-            lines = Files.readAllLines(ipv6Addresses);
+            lines = lines(ipv6Addresses);
         } catch (IOException _) {
             return Map.of();
         }
@@ -98,6 +99,13 @@ final class InterfaceSource implements HostSource {
             }
         }
         return flags;
+    }
+
+    /** {@return the lines of a file} Not by a channel, each thread of which keeps native memory. */
+    private static List<String> lines(Path file) throws IOException {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            return new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines().toList();
+        }
     }
 
     @Override

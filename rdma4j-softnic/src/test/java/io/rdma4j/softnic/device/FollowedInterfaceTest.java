@@ -7,6 +7,7 @@ import io.rdma4j.softnic.network.SimulatedNetwork;
 import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -356,7 +357,7 @@ class FollowedInterfaceTest {
         List<String> lost = new ArrayList<>();
         for (Gid each : before) {
             if (!each.isZero() && !nic.gids().contains(each)) {
-                lost.add("lost " + each.address().getHostAddress());
+                lost.add("lost " + AddressScope.on(each.address(), nic.device().index()).getHostAddress());
             }
         }
         assertThat(told).isEqualTo(lost);

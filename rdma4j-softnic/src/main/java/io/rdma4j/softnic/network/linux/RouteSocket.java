@@ -53,8 +53,11 @@ public final class RouteSocket implements AutoCloseable {
     /** What the kernel fills at most at a time. Source: netlink(7). */
     private static final int BUFFER = 32 << 10;
 
-    private static final MethodHandle RECV = LinuxCalls.handle("recv", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_LONG, JAVA_INT);
+    /** Apart, so that {@link #obstacle} makes no restricted call of the JVM. */
+    private static final class Functions {
+        static final MethodHandle RECV = LinuxCalls.handle("recv", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_LONG, JAVA_INT);
+    }
 
     private final Arena arena;
     private final LinuxCalls calls;
@@ -220,7 +223,7 @@ public final class RouteSocket implements AutoCloseable {
     /** recv(2). {@return the bytes, or the negated error number} */
     private long receive() {
         try {
-            return error.outcome((long) RECV.invokeExact(error.state(), descriptor, buffer,
+            return error.outcome((long) Functions.RECV.invokeExact(error.state(), descriptor, buffer,
                     buffer.byteSize(), 0));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
