@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -169,8 +170,8 @@ public final class RouteSocket implements AutoCloseable {
             return false;
         }
         if (received <= 0) {
-            throw new IOException(
-                    "the system broke off listing its interfaces: error " + -received);
+            throw new IOException("the system broke off listing its interfaces: recv: "
+                    + (received == 0 ? "no more bytes" : SystemErrors.text((int) -received)));
         }
         ByteBuffer messages = buffer.asSlice(0, received).asByteBuffer()
                 .order(ByteOrder.nativeOrder());
