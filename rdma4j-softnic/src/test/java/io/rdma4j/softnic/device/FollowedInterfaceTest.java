@@ -65,7 +65,9 @@ class FollowedInterfaceTest {
         public void close() {}
     };
     private PortView atOpening = view("10.0.0.1", USABLE);
+    @SuppressWarnings("NullAway.Init")
     private SoftNic nic;
+    @SuppressWarnings("NullAway.Init")
     private SoftDeviceContext context;
 
     @BeforeEach
@@ -265,7 +267,7 @@ class FollowedInterfaceTest {
     // ---------------------------------------------------------------- in every order
 
     /** An interface, and which of its addresses another process has. */
-    private final class Modelled {
+    private static final class Modelled {
         final HostAddress.State[] states = new HostAddress.State[ADDRESSES.size()];
         final List<String> order = new ArrayList<>();
         boolean isUp = true;
@@ -357,7 +359,8 @@ class FollowedInterfaceTest {
         List<String> lost = new ArrayList<>();
         for (Gid each : before) {
             if (!each.isZero() && !nic.gids().contains(each)) {
-                lost.add("lost " + AddressScope.on(each.address(), nic.device().index()).getHostAddress());
+                lost.add("lost "
+                        + AddressScope.on(each.address(), nic.device().index()).getHostAddress());
             }
         }
         assertThat(told).isEqualTo(lost);

@@ -4,6 +4,7 @@ import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -21,11 +22,14 @@ class HostWatchTest {
         return source;
     });
     private final List<Host> heard = new CopyOnWriteArrayList<>();
-    private final Runnable listener = () -> {
-        try {
-            heard.add(watch.now());
-        } catch (java.io.IOException e) {
-            throw new AssertionError(e);
+    private final Runnable listener = new Runnable() {
+        @Override
+        public void run() {
+            try {
+                heard.add(watch.now());
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
         }
     };
 

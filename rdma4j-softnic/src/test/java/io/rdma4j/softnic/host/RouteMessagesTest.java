@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -46,7 +47,7 @@ class RouteMessagesTest {
 
     private static ByteBuffer link(int index, String name, int flags, int mtu) {
         ByteBuffer link = message().putInt(0).putInt(index).putInt(flags).putInt(0);
-        attribute(link, IFLA_IFNAME, (name + "\0").getBytes());
+        attribute(link, IFLA_IFNAME, (name + "\0").getBytes(StandardCharsets.US_ASCII));
         attribute(link, IFLA_MTU, number(mtu));
         return link.flip();
     }

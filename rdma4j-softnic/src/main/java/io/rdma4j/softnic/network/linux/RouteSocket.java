@@ -224,8 +224,9 @@ public final class RouteSocket implements AutoCloseable {
     /** recv(2). {@return the bytes, or the negated error number} */
     private long receive() {
         try {
-            return error.outcome((long) Functions.RECV.invokeExact(error.state(), descriptor, buffer,
-                    buffer.byteSize(), 0));
+            return error
+                    .outcome((long) Functions.RECV.invokeExact(error.state(), descriptor, buffer,
+                            buffer.byteSize(), 0));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }
