@@ -102,10 +102,11 @@ def a_second_user_goes_on_with_iwarp(net):
 
 
 def one_warning(net, server, holder):
-    """One line of the log is about the address that is not served by RoCE."""
-    lines = [line for line in server.logged() if HOST in line and not line.startswith("INFO")]
-    net.expect(len(lines) == 1, f"the server warned {len(lines)} times of {HOST}: {server.logged()[:3]}")
-    net.expect(re.search(holder, lines[0]), f"the warning names no holder: {lines[0]}")
+    """One line of the log is about the device that is not served by RoCE, with an address, who holds it and what to do."""
+    lines = [line for line in server.logged() if "eth0" in line and not line.startswith("INFO")]
+    net.expect(len(lines) == 1, f"the server warned {len(lines)} times of eth0: {server.logged()[:3]}")
+    for what, pattern in (("address", rf"{HOST}|fe80:"), ("holder", holder), ("remedy", r"end |stop|use another|-D")):
+        net.expect(re.search(pattern, lines[0]), f"the warning names no {what}: {lines[0]}")
 
 
 @check(("address", "wildcard", "ipv6-wildcard"), quick=[("address",)])
