@@ -30,12 +30,17 @@ NOT_SET = {"SO_ERROR", "IP_PMTUDISC_DO"}
 SECONDS = 10
 
 
-def calls():
-    """The names of functions that the software devices take from the C library."""
+def functions():
+    """The names of functions that the software devices take from the C library: those before the types of their results."""
     found = set()
     for file in SOURCES.rglob("*.java"):
-        found.update(re.findall(r'(?:handle|plain|find|findOrThrow)\(\s*"([a-z_0-9]+)"', file.read_text()))
-    behind = {name for function in found - OF_THE_JVM for name in BEHIND.get(function, [function])}
+        found.update(re.findall(r'"([a-z_0-9]+)"\s*,\s*(?:JAVA_(?:INT|LONG)|ADDRESS)\b', file.read_text()))
+    return found
+
+
+def calls():
+    """The system calls behind these functions."""
+    behind = {name for function in functions() - OF_THE_JVM for name in BEHIND.get(function, [function])}
     return sorted(name for name in behind if name in numbers())
 
 
@@ -93,6 +98,17 @@ def trial(net, what, transport, error, side):
 
 def one_line(net, program):
     net.expect(len(program.errors()) == 1, f"{program.words[-3:]} ended with status {program.status} and said: {program.errors()}")
+
+
+@check(quick=True)
+def every_call_can_be_refused(net):
+    """Each function that the source takes from the C library is known here, so that the checks below try all of them."""
+    if not numbers():
+        raise Lacking(f"the numbers of the system calls of {platform.machine()} are not known here")
+    unknown = [function for function in sorted(functions() - OF_THE_JVM)
+               if not any(name in numbers() for name in BEHIND.get(function, [function]))]
+    net.expect(not unknown, f"no number is known here of {', '.join(unknown)}")
+    net.measured.append(f"{len(calls())} calls, {len(options())} options")
 
 
 @check(tuple(REFUSALS), TRANSPORTS, ("EPERM",), ("both",), quick=QUICK)

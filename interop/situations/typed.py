@@ -39,6 +39,7 @@ def behind_loopback(net):
     Topology.cable(a, "wlan0", b, "wlan0")
     for number, host in ((1, a), (2, b)):
         host.up("wlan0", f"{NET4}.0.{number}/24", f"{NET6}::{number}/64")
+    for host in (a, b):
         host.link_local("wlan0")
     return a, b
 
