@@ -77,13 +77,18 @@ def a_tool_that_connects_by_hand(net, tool, where):
 @check(MANAGED, PLACES, quick=[("rping", "cable-link-local"), ("rping", "several-ipv6"), ("udaddy", "several-ipv4"),
                                ("ucmatose", "cable-name")], limit=90)
 def a_tool_of_the_connection_manager(net, tool, where):
-    """The server as its manual shows it, the client with the host's address or name: both end well."""
+    """The server as its manual shows it, the client with the host's address or name: both end well, but for the server of
+    cmtime, which stays."""
     a, b, word = place(net, where)
     option = {"rping": ("-s",)}.get(tool, ())
     server = net.server(a, tool, *option)
     client = (tool, "-c", "-a", word, "-C", "3") if tool == "rping" else (tool, "-s", word)
     net.succeeds(net.tool(b, *client), SECONDS)
-    net.succeeds(server, SECONDS)
+    if tool == "cmtime":
+        # It serves until it is stopped.
+        net.lives(server)
+    else:
+        net.succeeds(server, SECONDS)
 
 
 @check(("cable-ipv4", "several-ipv4", "cable-ipv6"), quick=[("several-ipv4",)])

@@ -164,13 +164,13 @@ def doctor_of_another_host(net, what):
     wanted = {"good": r"ok", "udp-dropped": r"4791|UDP", "tcp-dropped": r"TCP|iWARP|port", "small-hop": r"1500|MTU",
               "no-server": r"refused|doctor -s"}[what]
     net.expect(re.search(wanted, said, re.IGNORECASE), f"doctor did not say /{wanted}/: {said.strip().splitlines()[-1:]}")
-    net.expect((doctor.status == 0) == (what in ("good", "small-hop")), f"doctor ended with status {doctor.status}")
+    net.expect((doctor.status == 0) == (what == "good"), f"doctor ended with status {doctor.status}")
 
 
 @check(TRANSPORTS, quick=[("roce",)])
 def nothing_that_is_sent_is_acknowledged(net, transport):
-    """A `ucmatose` whose peer's answers are all lost ends within 20 s, in one line that says that what it sends is not
-    acknowledged."""
+    """A `ucmatose` whose peer's answers are all lost ends within 20 s, in one line; over RoCE it says that what it sends is not
+    acknowledged, which over iWARP only the system's TCP knows."""
     a, b = net.pair()
     # What the client sends lasts long enough to be cut off.
     words = ("ucmatose", "-C", "2000", "-S", "60000")
@@ -182,7 +182,7 @@ def nothing_that_is_sent_is_acknowledged(net, transport):
     net.lives(server)
     b.drop("input", "meta l4proto { tcp, udp }")
     cut = time.monotonic()
-    net.fails(client, r"acknowledge", 20, cut)
+    net.fails(client, r"acknowledge" if transport == "roce" else r"acknowledge|nothing came", 20, cut)
 
 
 @check(TRANSPORTS, ("server", "client"), quick=[("roce", "server")])
