@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Pipes by which processes wake each other; here it is always this one. */
 class WakePipeTest {
-    private static final long PROCESS = ProcessHandle.current().pid();
+    private static final long PROCESS = ProcessIdentity.own();
 
     @BeforeEach
     void onLinux() {
