@@ -58,7 +58,7 @@ def equal_peers_behind_two_interfaces(net, transport):
     net.expect(own == c.link_local("eth0"), "the kernel gave them different addresses")
     for number, peer in enumerate((b, c)):
         a.link_local(f"eth{number}")
-        net.server(peer, "rping", "-s", "-P")
+        net.server(peer, "rping", "-s", "-P", "-S", "5000", "-V")
     clients = [net.tool(a, "rping", "-c", "-a", f"{own}%eth{number}", "-C", "300", "-S", "5000", "-V", device=transport)
                for number in (0, 1)]
     for client in clients:
