@@ -6,7 +6,6 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.softnic.network.OnceFree;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -26,11 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -394,28 +391,6 @@ class ConnectionTest {
                     "UDP port 4791 of " + CmStage.OTHER + " is taken by ", "another address");
         }
         listener.bindAddress(new InetSocketAddress(address, 0));
-    }
-
-    @Test
-    void loopbackTakesTheNextFreeAddressByItself() throws Exception {
-        try (DatagramSocket other = new DatagramSocket(null)) {
-            // Its holder may release it at any moment, and must not do so during the test.
-            OnceFree.take("127.0.0.1", () -> isBound(other));
-            client.device("roce");
-            resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
-            assertThat(client.localAddress().getAddress().getHostAddress())
-                    .isNotEqualTo("127.0.0.1")
-                    .startsWith("127.0.0.");
-        }
-    }
-
-    private static boolean isBound(DatagramSocket socket) throws SocketException {
-        try {
-            socket.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4791));
-            return true;
-        } catch (BindException taken) {
-            return false;
-        }
     }
 
     @Test
