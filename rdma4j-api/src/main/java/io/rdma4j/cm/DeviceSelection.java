@@ -247,19 +247,11 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /** The destination is this machine: loopback leaves from an address of our own. */
-    private Route viaHost(CmDevice device, InetAddress destination) throws RdmaException {
+    private static Route viaHost(CmDevice device, InetAddress destination) throws RdmaException {
         if (!destination.isLoopbackAddress()) {
             return new Route(SharedDevice.lease(device, destination), destination);
         }
         DeviceLease lease = SharedDevice.lease(device, null);
-        String obstacle = name != null || lease.context().addresses().contains(destination)
-                ? null
-                : lease.context().obstacleTo(destination);
-        if (obstacle != null) {
-            lease.release();
-            throw new RdmaException(Errno.EADDRINUSE, "resolve address", obstacle + "; end that"
-                    + " one, or ask for " + device.name() + " if it serves by that");
-        }
         for (InetAddress held : lease.context().addresses()) {
             if (held.getClass() == destination.getClass()) {
                 return new Route(lease, held);

@@ -31,15 +31,6 @@ public interface CmContext extends DeviceContext {
      */
     void claim(InetAddress address) throws RdmaException;
 
-    /**
-     * {@return why this device does not reach what listens at a loopback address that it does not use itself, null if nothing
-     * is known against it} Processes that have the port of such an address without sharing it answer nobody, or not as
-     * those do who would share it.
-     */
-    default @Nullable String obstacleTo(InetAddress loopback) {
-        return null;
-    }
-
     // ---------------------------------------------------------------- what the transport decides
 
     /** {@return how much private data the messages of connections can have} */

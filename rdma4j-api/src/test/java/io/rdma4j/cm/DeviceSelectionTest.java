@@ -353,28 +353,6 @@ class DeviceSelectionTest {
     }
 
     @Test
-    void whereAnotherProcessHoldsTheDestinationOfLoopbackTheNextDeviceLeadsThere()
-            throws Exception {
-        InetSocketAddress loopback = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"),
-                7471);
-        softRoce.hosted = List.of(loopback.getAddress());
-        softIwarp.hosted = softRoce.hosted;
-        softRoce.obstacleTo = "127.0.0.1 is held by process 8";
-        FakeProvider.offer(softRoce, softIwarp);
-        CmId free = id();
-        free.resolveAddress(loopback, TIMEOUT);
-        assertThat(deviceOf(free)).isEqualTo("iwarp0");
-        CmId told = id();
-        told.device("roce0");
-        told.resolveAddress(loopback, TIMEOUT);
-        assertThat(deviceOf(told)).isEqualTo("roce0");
-        FakeProvider.offer(softRoce);
-        CmId only = id();
-        assertRefused(() -> only.resolveAddress(loopback, TIMEOUT), Errno.EADDRINUSE,
-                "127.0.0.1 is held by process 8", "roce0");
-    }
-
-    @Test
     void aDeviceThatIsNotUsedAsItsAddressIsHeldIsToldOnce() throws Exception {
         softRoce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device",
                 "it is held by process 7 of this test");

@@ -115,11 +115,6 @@ final class FakeContext implements CmContext {
     public void claim(InetAddress address) {}
 
     @Override
-    public @Nullable String obstacleTo(InetAddress loopback) {
-        return device.obstacleTo;
-    }
-
-    @Override
     public ProgressDriver progressDriver() {
         if (isBroken) {
             throw new IllegalStateException("broken");

@@ -21,9 +21,6 @@ final class FakeDevice implements CmDevice {
 
     /** Every context that was opened, the last one last. */
     final List<FakeContext> opened = new CopyOnWriteArrayList<>();
-    /** Why it does not reach an address of loopback. */
-    @Nullable
-    String obstacleTo;
     List<InetAddress> hosted = List.of(FIRST, SECOND);
     PortAuthority portAuthority = PortAuthority.PROCESS;
     /** What happens while it is being opened. */

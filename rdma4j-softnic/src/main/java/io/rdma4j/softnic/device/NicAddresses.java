@@ -268,14 +268,6 @@ public final class NicAddresses {
         }
     }
 
-    /** {@return why what listens at an address of this machine is not reached, null if nothing is known against it} */
-    @Nullable
-    String obstacleTo(InetAddress address) {
-        return transport.isForeign(address)
-                ? address.getHostAddress() + " is held by " + transport.holder(address)
-                : null;
-    }
-
     private void take(InetAddress address) throws RdmaException {
         Gid held = transport.hold(address);
         enter(held, address);

@@ -80,9 +80,4 @@ final class SoftPort implements PortServices {
     public void claim(InetAddress address) throws RdmaException {
         addresses.claim(address);
     }
-
-    @Override
-    public @Nullable String obstacleTo(InetAddress address) {
-        return addresses.obstacleTo(address);
-    }
 }

@@ -98,11 +98,6 @@ public final class IwarpTransport implements Transport {
     }
 
     @Override
-    public boolean isForeign(InetAddress address) {
-        return false;
-    }
-
-    @Override
     public boolean sharesAddresses() {
         return true;
     }

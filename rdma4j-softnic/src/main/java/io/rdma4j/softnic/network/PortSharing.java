@@ -52,11 +52,6 @@ public interface PortSharing {
         }
 
         @Override
-        public boolean isForeign(Gid address) {
-            return false;
-        }
-
-        @Override
         public void onAstray(int queuePair) {
             // No other process has numbers here.
         }
@@ -117,9 +112,6 @@ public interface PortSharing {
      * @param service as in {@link #listen}
      */
     int otherListener(Gid address, int service);
-
-    /** {@return whether processes have an address that do not share it with this one} May wait for other processes. */
-    boolean isForeign(Gid address);
 
     /**
      * Directs requests for a service to this process. Each call must be undone once, by {@link #listenOnlyForRepetitions}

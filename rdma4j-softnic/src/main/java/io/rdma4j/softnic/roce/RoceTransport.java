@@ -195,11 +195,6 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
-    public boolean isForeign(InetAddress address) {
-        return network.sharing().isForeign(Gid.of(address));
-    }
-
-    @Override
     public boolean sharesAddresses() {
         return network.sharing().isShared();
     }

@@ -43,8 +43,4 @@ public interface PortServices {
      *         the device
      */
     void claim(InetAddress address) throws RdmaException;
-
-    /** {@return why this device does not reach an address of this machine, null if nothing is known against it} */
-    @Nullable
-    String obstacleTo(InetAddress address);
 }

@@ -403,11 +403,6 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public @Nullable String obstacleTo(InetAddress loopback) {
-        return nic.port().obstacleTo(loopback);
-    }
-
-    @Override
     public PrivateDataLimits privateDataLimits() {
         return nic.transport().connections().privateDataLimits();
     }

@@ -57,12 +57,6 @@ public interface Transport {
     /** {@return a text for people that names the process with an address, and says what can be done} For any thread. */
     String holder(InetAddress taken);
 
-    /**
-     * {@return whether a process has an address without sharing it, although processes can share it} For any thread; may wait
-     * for other processes.
-     */
-    boolean isForeign(InetAddress address);
-
     /** {@return whether several processes can have the same address} */
     boolean sharesAddresses();
 

@@ -130,11 +130,6 @@ class AstrayTest {
         }
 
         @Override
-        public boolean isForeign(Gid address) {
-            return false;
-        }
-
-        @Override
         public int otherListener(Gid address, int service) {
             return address.equals(OWN) && service == OTHERS_SERVICE ? OTHER : 0;
         }

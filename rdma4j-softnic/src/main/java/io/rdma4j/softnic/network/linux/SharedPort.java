@@ -10,6 +10,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -307,24 +308,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     @Override
-    public boolean isForeign(Gid address) {
-        if (!hasUnknown(address)) {
-            return false;
-        }
-        try {
-            locks.lock();
-            try {
-                return hasUnknown(address) && haveStayed(address, table.sockets(address));
-            } finally {
-                locks.unlock();
-            }
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.DEBUG, "whose an address is is not known", e);
-            return false;
-        }
-    }
-
-    @Override
     public int takePrefix() throws RdmaException {
         locks.lock();
         try {
@@ -427,7 +410,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private boolean hasUnknown(Gid address) {
-        return hasMore(address, table.sockets(address));
+        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address);
     }
 
     private static void tryToBind(Gid address, Binding binding) throws LinuxSocket.Refused {
@@ -449,27 +432,17 @@ final class SharedPort implements PortSharing, AutoCloseable {
      * @throws RdmaException EADDRINUSE if they stay longer
      */
     private static boolean hadStrangers(Gid address, int known) throws RdmaException {
-        boolean hadAny = hasMore(address, known);
-        if (hadAny && haveStayed(address, known)) {
-            throw AddressRefusal.taken(address.address(), null);
-        }
-        return hadAny;
-    }
-
-    /** {@return whether there are sockets beside those that are known, for longer than a program takes to start} */
-    private static boolean haveStayed(Gid address, int known) {
+        InetAddress local = address.address();
         long untilNs = System.nanoTime() + MAX_STRANGER_NS;
-        while (hasMore(address, known)) {
+        boolean hadAny = false;
+        while (PortHolder.count(local, UDP_PORT) > known) {
+            hadAny = true;
             if (System.nanoTime() - untilNs > 0) {
-                return true;
+                throw AddressRefusal.taken(local, null);
             }
             LockSupport.parkNanos(STRANGER_LOOK_NS);
         }
-        return false;
-    }
-
-    private static boolean hasMore(Gid address, int known) {
-        return PortHolder.count(address.address(), UDP_PORT) > known;
+        return hadAny;
     }
 
     /**

@@ -213,17 +213,6 @@ class SharedPortTest extends SharingStage {
     }
 
     @Test
-    void whoDoesNotShareAnAddressIsKnown() throws Exception {
-        SharedPort port = new Member().port;
-        assertThat(port.isForeign(Gid.of(ADDRESS))).isFalse();
-        assertThat(port.isForeign(Gid.of(ELSEWHERE))).isFalse();
-        LinuxSocket stranger = stranger();
-        assertThat(port.isForeign(Gid.of(ADDRESS))).isTrue();
-        stranger.close();
-        assertThat(port.isForeign(Gid.of(ADDRESS))).isFalse();
-    }
-
-    @Test
     void prefixesRestBeforeTheyAreGivenOutAgain() throws Exception {
         int first = new Member().port.prefix();
         members.getFirst().leave();
