@@ -130,7 +130,7 @@ class CommandLineTest {
                     .isTrue();
             assertFails(1, new String[]{"roce_" + network.getName() + " cannot be used",
                 address.getHostAddress() + " is taken by ", "(EADDRINUSE); -d roce_lo"},
-                    "ibv_rc_pingpong", "-d", "roce_" + network.getName());
+                    "ibv_rc_pingpong", "-d", "roce_" + network.getName(), "-g", "1");
         }
     }
 
