@@ -32,6 +32,8 @@ public final class SimulatedNetwork {
     private static final long LATENCY_NS = 20_000;
     private static final int MOST_OVERTAKEN_NS = 10 * 20_000;
     private static final int PACKETS_AT_ONCE = 15;
+    /** What passes between two polls of a node that looks for packets. */
+    private static final long POLL_NS = 1_000;
 
     private final Random random;
     private final Arena arena = Arena.ofAuto();
@@ -108,14 +110,15 @@ public final class SimulatedNetwork {
 
     /**
      * {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} What has arrived is under way until
-     * its node has looked at its port, which it does not at each poll.
+     * its node has looked at its port, which it does not at each poll, but once in many.
      */
     public long nextArrivalNs() {
-        if (memory.isPending() || isUnread()) {
+        if (memory.isPending()) {
             return nowNs;
         }
         Flight next = flights.peek();
-        return next == null ? Long.MAX_VALUE : next.atNs;
+        long nextNs = next == null ? Long.MAX_VALUE : next.atNs;
+        return isUnread() ? Math.min(nextNs, nowNs + POLL_NS) : nextNs;
     }
 
     private boolean isUnread() {
