@@ -2,6 +2,7 @@
 module io.rdma4j.testkit {
     requires static org.jspecify;
     requires jdk.jfr;
+    requires transitive java.logging;
     requires transitive io.rdma4j.api;
     requires transitive org.junit.jupiter.api;
     requires transitive org.assertj.core;

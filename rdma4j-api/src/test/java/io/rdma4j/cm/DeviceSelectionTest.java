@@ -16,22 +16,16 @@ import io.rdma4j.verbs.TransportType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.text.MessageFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -42,6 +36,8 @@ class DeviceSelectionTest {
     private static final InetSocketAddress FIRST = new InetSocketAddress(FakeDevice.FIRST, 0);
     private static final InetSocketAddress ANY = new InetSocketAddress(0);
 
+    @RegisterExtension
+    final LogLines log = LogLines.of(DeviceSelection.class);
     private final FakeDevice nativeDevice = new FakeDevice("zzz0", DeviceKind.NATIVE,
             TransportType.INFINIBAND);
     private final FakeDevice softRoce = new FakeDevice("roce0", DeviceKind.SOFTWARE,
@@ -357,24 +353,9 @@ class DeviceSelectionTest {
         softRoce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device",
                 "it is held by process 7 of this test");
         FakeProvider.offer(softRoce, softIwarp);
-        List<String> warnings = new CopyOnWriteArrayList<>();
-        Handler handler = new StreamHandler() {
-            @Override
-            public void publish(LogRecord each) {
-                if (each.getLevel().equals(Level.WARNING)) {
-                    warnings.add(MessageFormat.format(each.getMessage(), each.getParameters()));
-                }
-            }
-        };
-        Logger logger = Logger.getLogger(DeviceSelection.class.getName());
-        logger.addHandler(handler);
-        try {
-            bound(FIRST);
-            bound(FIRST);
-        } finally {
-            logger.removeHandler(handler);
-        }
-        assertThat(warnings).singleElement().asString().contains(
+        bound(FIRST);
+        bound(FIRST);
+        assertThat(log.lines()).singleElement().asString().startsWith("WARNING").contains(
                 "roce0 is not used: open device: it is held by process 7 of this test");
     }
 

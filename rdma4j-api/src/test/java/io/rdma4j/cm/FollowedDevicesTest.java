@@ -11,20 +11,16 @@ import io.rdma4j.verbs.TransportType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetSocketAddress;
-import java.text.MessageFormat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,30 +31,14 @@ class FollowedDevicesTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final AbsentDevice LATE = new AbsentDevice("roce_eth0",
             "the network interface eth0 is down");
-    /** Held, or the logging system would forget the handler with the logger. */
-    private static final List<Logger> LOGGERS = List.of(
-            Logger.getLogger(DeviceListeners.class.getName()),
-            Logger.getLogger(UnservedDevices.class.getName()));
 
     private final FakeDevice roce = device("roce_eth0");
     private final FakeDevice iwarp = device("iwarp_eth0");
     private final FakeDevice loopback = device("roce_lo");
     private final EventChannel events = EventChannel.create();
     private final CmId listener;
-    private final List<String> lines = new CopyOnWriteArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getLevel() + " "
-                    + MessageFormat.format(line.getMessage(), line.getParameters()));
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    @RegisterExtension
+    final LogLines log = LogLines.of(DeviceListeners.class, UnservedDevices.class);
 
     FollowedDevicesTest() throws Exception {
         listener = CmId.create(events, PortSpace.TCP);
@@ -71,10 +51,6 @@ class FollowedDevicesTest {
     @BeforeEach
     void reportChanges() {
         FakeProvider.reportChanges(true);
-        LOGGERS.forEach(each -> {
-            each.setUseParentHandlers(false);
-            each.addHandler(handler);
-        });
     }
 
     @AfterEach
@@ -84,10 +60,6 @@ class FollowedDevicesTest {
         FakeProvider.reportChanges(false);
         FakeProvider.mayCome();
         FakeProvider.offer(FakeProvider.DEVICE);
-        LOGGERS.forEach(each -> {
-            each.removeHandler(handler);
-            each.setUseParentHandlers(true);
-        });
         for (FakeDevice each : List.of(roce, iwarp, loopback)) {
             until("all is closed", () -> each.opened.stream().allMatch(open -> open.isClosed));
         }
@@ -171,12 +143,12 @@ class FollowedDevicesTest {
         FakeProvider.offer();
         FakeProvider.mayCome(LATE);
         listen();
-        assertThat(lines).singleElement().asString()
+        assertThat(log.lines()).singleElement().asString()
                 .startsWith("WARNING nothing can be listened on yet: there is no RDMA device")
                 .contains("eth0 is down");
         FakeProvider.change(roce);
         awaitServed(roce);
-        until("it is said", () -> lines.contains("INFO roce_eth0 is listened on now"));
+        until("it is said", () -> log.lines().contains("INFO roce_eth0 is listened on now"));
     }
 
     @Test
@@ -229,8 +201,8 @@ class FollowedDevicesTest {
         roce.openFailure = null;
         FakeProvider.change(roce);
         awaitServed(roce);
-        until("it is said", () -> lines.size() == 3);
-        assertThat(lines).containsExactly(
+        until("it is said", () -> log.lines().size() == 3);
+        assertThat(log.lines()).containsExactly(
                 "INFO roce_eth0 is not listened on: roce_eth0 has no address that can be used",
                 "WARNING nothing can be listened on yet: no RDMA device can be opened: roce_eth0"
                         + " has no address that can be used",
@@ -251,7 +223,8 @@ class FollowedDevicesTest {
         roce.listenFailure = new RdmaException(Errno.EADDRINUSE, "listen", "it is taken");
         FakeProvider.offer(loopback, roce);
         listen();
-        assertThat(lines).containsExactly("WARNING roce_eth0 is not listened on: it is taken");
+        assertThat(log.lines())
+                .containsExactly("WARNING roce_eth0 is not listened on: it is taken");
         roce.listenFailure = null;
         FakeProvider.change(loopback, roce);
         awaitServed(roce);

@@ -6,7 +6,8 @@
  * network. A device runs the suite by subclassing each class and implementing
  * {@link io.rdma4j.testkit.DeviceUnderTest}; its {@link io.rdma4j.testkit.ConformanceProfile} says what it must pass.
  * The suite knows {@code io.rdma4j.verbs}, {@code io.rdma4j.connection} and {@code io.rdma4j.cm}, and no
- * device. Tests of devices find {@link io.rdma4j.testkit.Wait} and {@link io.rdma4j.testkit.FlightRecording} here, too.
+ * device. Tests of devices find {@link io.rdma4j.testkit.Wait}, {@link io.rdma4j.testkit.FlightRecording},
+ * {@link io.rdma4j.testkit.LogLines} and {@link io.rdma4j.testkit.ListedDevice} here, too.
  * Start reading at {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
  */
 @NullMarked

@@ -1,8 +1,7 @@
 package io.rdma4j.tools;
 
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.DeviceKind;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.RdmaProvider;
@@ -28,7 +27,8 @@ public final class OtherProvider implements RdmaProvider {
      * @param refusal why its device cannot be opened; null if it has none
      */
     static void offer(@Nullable RdmaException refusal, String... said) {
-        devices = refusal == null ? List.of() : List.of(new RefusingDevice(refusal));
+        devices = refusal == null ? List.of() : List.of(
+                new ListedDevice("mlx5_0", DeviceKind.NATIVE, TransportType.INFINIBAND, refusal));
         remarks = List.of(said);
     }
 
@@ -40,42 +40,5 @@ public final class OtherProvider implements RdmaProvider {
     @Override
     public List<String> remarks() {
         return remarks;
-    }
-
-    private record RefusingDevice(RdmaException refusal) implements RdmaDevice {
-        @Override
-        public String name() {
-            return "mlx5_0";
-        }
-
-        @Override
-        public int index() {
-            return 1000;
-        }
-
-        @Override
-        public long nodeGuid() {
-            return 1;
-        }
-
-        @Override
-        public NodeType nodeType() {
-            return NodeType.CHANNEL_ADAPTER;
-        }
-
-        @Override
-        public TransportType transport() {
-            return TransportType.INFINIBAND;
-        }
-
-        @Override
-        public DeviceKind kind() {
-            return DeviceKind.NATIVE;
-        }
-
-        @Override
-        public DeviceContext open() throws RdmaException {
-            throw refusal;
-        }
     }
 }

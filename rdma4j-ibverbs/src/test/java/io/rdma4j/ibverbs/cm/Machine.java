@@ -11,7 +11,9 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -58,7 +60,7 @@ final class Machine implements AutoCloseable {
     }
 
     private OpenDevice open(String name, TransportType transport, InetAddress address) {
-        return new OpenDevice(channel, new OpenDevice.NamedDevice(name, transport),
+        return new OpenDevice(channel, new ListedDevice(name, DeviceKind.NATIVE, transport),
                 List.of(address));
     }
 

@@ -10,6 +10,7 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AtomicCapability;
@@ -18,8 +19,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -31,7 +30,6 @@ import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
@@ -40,7 +38,6 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
-import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -60,10 +57,10 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
     PortState portState = PortState.ACTIVE;
     LinkLayer linkLayer = LinkLayer.ETHERNET;
-    private final NamedDevice device;
+    private final ListedDevice device;
     private final NativeConnections connections;
 
-    OpenDevice(CmChannel channel, NamedDevice device, List<InetAddress> addresses) {
+    OpenDevice(CmChannel channel, ListedDevice device, List<InetAddress> addresses) {
         this.device = device;
         this.addresses.addAll(addresses);
         connections = new NativeConnections(channel, this, handler -> (via, request, local, peer,
@@ -71,34 +68,6 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
             requested.add(peer);
             return handler.onRequest(via, request, local, peer, parameters);
         });
-    }
-
-    /** The device as listed. */
-    record NamedDevice(String name, TransportType transport) implements RdmaDevice {
-        @Override
-        public int index() {
-            return 1;
-        }
-
-        @Override
-        public long nodeGuid() {
-            return 1;
-        }
-
-        @Override
-        public NodeType nodeType() {
-            return NodeType.CHANNEL_ADAPTER;
-        }
-
-        @Override
-        public DeviceKind kind() {
-            return DeviceKind.NATIVE;
-        }
-
-        @Override
-        public DeviceContext open() throws RdmaException {
-            throw unsupported();
-        }
     }
 
     @Override

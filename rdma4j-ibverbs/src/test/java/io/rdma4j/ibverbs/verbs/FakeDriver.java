@@ -6,18 +6,16 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.observe.KernelCounters;
+import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 
@@ -168,8 +166,10 @@ final class FakeDriver implements AutoCloseable {
     /** @param addresses its addresses, each with its port */
     NativeContext open(Map<InetAddress, Integer> addresses, ConnectionManager manager)
             throws RdmaException {
-        return new NativeContext(new Device(name, transport), NativeLibraries.of(library.lookup(),
-                FakeLibrary.system()), context(), () -> addresses, manager,
+        return new NativeContext(new ListedDevice(name, DeviceKind.NATIVE, transport),
+                NativeLibraries.of(library.lookup(),
+                        FakeLibrary.system()),
+                context(), () -> addresses, manager,
                 new KernelCounters(kernelFolder));
     }
 
@@ -481,33 +481,6 @@ final class FakeDriver implements AutoCloseable {
     public void close() throws IOException {
         if (!library.failures().isEmpty()) {
             throw new IOException("the fake library failed", library.failures().getFirst());
-        }
-    }
-
-    private record Device(String name, TransportType transport) implements RdmaDevice {
-        @Override
-        public int index() {
-            return 0;
-        }
-
-        @Override
-        public long nodeGuid() {
-            return 1;
-        }
-
-        @Override
-        public NodeType nodeType() {
-            return NodeType.CHANNEL_ADAPTER;
-        }
-
-        @Override
-        public DeviceKind kind() {
-            return DeviceKind.NATIVE;
-        }
-
-        @Override
-        public DeviceContext open() {
-            throw new IllegalStateException("it is open");
         }
     }
 }

@@ -9,19 +9,18 @@ import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.testkit.LogLines;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.text.MessageFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,9 +28,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 
 import static io.rdma4j.softnic.host.HostAddress.State.DEPRECATED;
 import static io.rdma4j.softnic.host.HostAddress.State.DUPLICATE;
@@ -45,42 +41,16 @@ class FollowedInterfaceTest {
     private static final String OF_LINK = "fe80::1";
     private static final List<String> ADDRESSES = List.of(OF_LINK, "10.0.0.1", "10.0.0.2",
             "2001:db8::1", "2001:db8::2");
-    /** Held, or the logging system would forget the handler with the logger. */
-    private static final Logger LOGGER = Logger.getLogger(UnservedAddresses.class.getName());
 
     private final SimulatedNetwork network = new SimulatedNetwork(1);
-    private final List<String> lines = new ArrayList<>();
+    @RegisterExtension
+    final LogLines log = LogLines.of(UnservedAddresses.class);
     private final List<String> told = new ArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getLevel() + " "
-                    + MessageFormat.format(line.getMessage(), line.getParameters()));
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
     private PortView atOpening = view("10.0.0.1", USABLE);
     @SuppressWarnings("NullAway.Init")
     private SoftNic nic;
     @SuppressWarnings("NullAway.Init")
     private SoftDeviceContext context;
-
-    @BeforeEach
-    void listen() {
-        LOGGER.setUseParentHandlers(false);
-        LOGGER.addHandler(handler);
-    }
-
-    @AfterEach
-    void stopListening() {
-        LOGGER.removeHandler(handler);
-        LOGGER.setUseParentHandlers(true);
-    }
 
     private static HostAddress address(String literal, HostAddress.State state) {
         return new HostAddress(InetAddress.ofLiteral(literal), state);
@@ -174,7 +144,7 @@ class FollowedInterfaceTest {
         nic.onPort(view(address(OF_LINK, USABLE), address("10.0.0.1", USABLE)));
         assertThat(table()).containsExactly("fe80::1", "10.0.0.1");
         assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
-        assertThat(lines).containsExactly(
+        assertThat(log.lines()).containsExactly(
                 "INFO roce_lo does not serve fe80:0:0:0:0:0:0:1: it is tentative: the system still"
                         + " looks for another machine that has it",
                 "INFO roce_lo serves fe80:0:0:0:0:0:0:1 now");
@@ -186,10 +156,11 @@ class FollowedInterfaceTest {
         PortView duplicate = view(address("10.0.0.1", USABLE), address("2001:db8::1", DUPLICATE));
         nic.onPort(duplicate);
         nic.onPort(duplicate);
-        assertThat(lines).containsExactly("WARNING roce_lo does not serve 2001:db8:0:0:0:0:0:1:"
-                + " it is a duplicate: another machine of the link has it");
+        assertThat(log.lines())
+                .containsExactly("WARNING roce_lo does not serve 2001:db8:0:0:0:0:0:1:"
+                        + " it is a duplicate: another machine of the link has it");
         nic.onPort(view(address("10.0.0.1", USABLE), address("2001:db8::1", USABLE)));
-        assertThat(lines).hasSize(2).last()
+        assertThat(log.lines()).hasSize(2).last()
                 .isEqualTo("INFO roce_lo serves 2001:db8:0:0:0:0:0:1 now");
         assertThat(table()).contains("2001:db8::1");
     }
@@ -202,12 +173,12 @@ class FollowedInterfaceTest {
         PortView both = view(address("10.0.0.1", USABLE), address("10.0.0.2", USABLE));
         nic.onPort(both);
         nic.onPort(both);
-        assertThat(lines).singleElement().asString()
+        assertThat(log.lines()).singleElement().asString()
                 .startsWith("WARNING roce_lo does not serve 10.0.0.2: 10.0.0.2 is taken");
         other.close();
         nic.onPort(both);
         assertThat(table()).containsExactly("", "10.0.0.1", "10.0.0.2");
-        assertThat(lines).hasSize(2).last().isEqualTo("INFO roce_lo serves 10.0.0.2 now");
+        assertThat(log.lines()).hasSize(2).last().isEqualTo("INFO roce_lo serves 10.0.0.2 now");
     }
 
     @Test
@@ -226,7 +197,7 @@ class FollowedInterfaceTest {
                         + " fe80:0:0:0:0:0:0:1 is tentative: the system still looks for another"
                         + " machine that has it; 2001:db8:0:0:0:0:0:1 is a duplicate: another"
                         + " machine of the link has it (EADDRNOTAVAIL)");
-        assertThat(lines).isEmpty();
+        assertThat(log.lines()).isEmpty();
     }
 
     // ---------------------------------------------------------------- loopback

@@ -1,36 +1,17 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.testkit.LogLines;
 import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the log says of a defect that fails one queue pair. */
 class DefectLogTest {
-    private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
-
+    @RegisterExtension
+    final LogLines log = LogLines.of(Engine.class);
     private final Engine engine = new Engine(() -> 7, new QuietLink());
     private final EngineDriver driver = new EngineDriver(engine, () -> 0, null, () -> {});
-
-    private static final class Records extends Handler {
-        final List<LogRecord> all = new ArrayList<>();
-
-        @Override
-        public void publish(LogRecord record) {
-            all.add(record);
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    }
 
     @Test
     void defectIsLoggedWithTheNumberOfItsQueuePairAsElsewhere() {
@@ -39,16 +20,8 @@ class DefectLogTest {
         queuePair.whenHeard(() -> {
             throw defect;
         });
-        Records records = new Records();
-        LOGGER.addHandler(records);
-        LOGGER.setUseParentHandlers(false);
-        try {
-            queuePair.post(EngineQueuePair.SEND_DOORBELL);
-        } finally {
-            LOGGER.removeHandler(records);
-            LOGGER.setUseParentHandlers(true);
-        }
-        assertThat(records.all).singleElement().satisfies(record -> {
+        queuePair.post(EngineQueuePair.SEND_DOORBELL);
+        assertThat(log.records()).singleElement().satisfies(record -> {
             assertThat(record.getMessage()).isEqualTo(String.format(
                     "queue pair 0x%06x failed by a defect in its protocol", queuePair.number()));
             assertThat(record.getThrown()).isSameAs(defect);

@@ -7,27 +7,23 @@ import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.testkit.LogLines;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.text.MessageFormat;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,24 +33,10 @@ class FollowedAddressesTest {
     private static final InetAddress FIRST = InetAddress.ofLiteral("10.0.0.1");
     private static final InetAddress SECOND = InetAddress.ofLiteral("10.0.0.2");
     private static final InetAddress THIRD = InetAddress.ofLiteral("2001:db8::1");
-    /** Held, or the logging system would forget the handler with the logger. */
-    private static final Logger LOGGER = Logger.getLogger(IwarpListener.class.getName());
 
     private final ReachableStreams network = new ReachableStreams();
-    private final List<String> lines = new ArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getLevel() + " "
-                    + MessageFormat.format(line.getMessage(), line.getParameters()));
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    @RegisterExtension
+    final LogLines log = LogLines.of(IwarpListener.class);
     private final SoftNic nic;
     private final SoftDeviceContext context;
     private PortView view = up(FIRST, SECOND);
@@ -70,17 +52,9 @@ class FollowedAddressesTest {
         context = SoftNic.contextOf(nic);
     }
 
-    @BeforeEach
-    void hear() {
-        LOGGER.setUseParentHandlers(false);
-        LOGGER.addHandler(handler);
-    }
-
     @AfterEach
     void close() {
         nic.shutDown();
-        LOGGER.removeHandler(handler);
-        LOGGER.setUseParentHandlers(true);
     }
 
     private static PortView up(InetAddress... addresses) {
@@ -108,12 +82,12 @@ class FollowedAddressesTest {
         assertThat(network.listening).containsExactly(FIRST);
         look(view);
         look(view);
-        assertThat(lines).singleElement().asString().startsWith(
+        assertThat(log.lines()).singleElement().asString().startsWith(
                 "WARNING nobody can connect to 10.0.0.2 port 7471: 10.0.0.2 ");
         network.unusable.clear();
         look(view);
         assertThat(network.listening).containsExactlyInAnyOrder(FIRST, SECOND);
-        assertThat(lines).hasSize(2).last()
+        assertThat(log.lines()).hasSize(2).last()
                 .isEqualTo("INFO 10.0.0.2 port 7471 can be connected to now");
     }
 

@@ -1,8 +1,7 @@
 package io.rdma4j.tools.options;
 
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.DeviceKind;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.TransportType;
 import org.junit.jupiter.api.Test;
@@ -13,18 +12,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** In which order devices are looked at for an address. */
 class DeviceOfAddressTest {
-    private static final RdmaDevice RXE = new Named("rxe0", DeviceKind.NATIVE,
+    private static final RdmaDevice RXE = new ListedDevice("rxe0", DeviceKind.NATIVE,
             TransportType.INFINIBAND);
-    private static final RdmaDevice SIW = new Named("siw0", DeviceKind.NATIVE,
+    private static final RdmaDevice SIW = new ListedDevice("siw0", DeviceKind.NATIVE,
             TransportType.IWARP);
     private static final RdmaDevice ETH0 = soft("roce_eth0");
     private static final RdmaDevice ETH1 = soft("roce_eth1");
     private static final RdmaDevice LO = soft("roce_lo");
     private static final List<RdmaDevice> ALL = List.of(RXE, SIW, ETH0, ETH1, LO,
-            new Named("iwarp_eth1", DeviceKind.SOFTWARE, TransportType.IWARP));
+            new ListedDevice("iwarp_eth1", DeviceKind.SOFTWARE, TransportType.IWARP));
 
     private static RdmaDevice soft(String name) {
-        return new Named(name, DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+        return new ListedDevice(name, DeviceKind.SOFTWARE, TransportType.INFINIBAND);
     }
 
     @Test
@@ -36,29 +35,5 @@ class DeviceOfAddressTest {
     @Test
     void orderOfTheDevicesHoldsForAnUnknownInterface() {
         assertThat(DeviceOfAddress.likelyFirst(ALL, null)).containsExactly(RXE, ETH0, ETH1, LO);
-    }
-
-    private record Named(String name, DeviceKind kind, TransportType transport)
-            implements
-                RdmaDevice {
-        @Override
-        public int index() {
-            return 1;
-        }
-
-        @Override
-        public long nodeGuid() {
-            return 1;
-        }
-
-        @Override
-        public NodeType nodeType() {
-            return NodeType.CHANNEL_ADAPTER;
-        }
-
-        @Override
-        public DeviceContext open() {
-            throw new AssertionError("the order depends on no open device");
-        }
     }
 }
