@@ -29,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class FollowedDevicesTest {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    /** As many as are followed without a rest. */
+    private static final int STEPS = 19;
     private static final AbsentDevice LATE = new AbsentDevice("roce_eth0",
             "the network interface eth0 is down");
 
@@ -294,7 +296,7 @@ class FollowedDevicesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
     void whateverChangesInWhateverOrderAllThatCanBeIsListenedOn(int seed) throws Exception {
         Random random = new Random(seed);
         List<Modelled> all = List.of(new Modelled(roce), new Modelled(iwarp),
@@ -302,7 +304,7 @@ class FollowedDevicesTest {
         FakeProvider.mayCome(LATE);
         FakeProvider.offer();
         listen();
-        for (int step = 0; step < 30; step++) {
+        for (int step = 0; step < STEPS; step++) {
             Modelled changed = all.get(random.nextInt(all.size()));
             FakeDevice device = changed.device;
             switch (random.nextInt(4)) {
