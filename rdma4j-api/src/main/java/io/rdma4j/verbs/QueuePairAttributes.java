@@ -218,8 +218,9 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out. C:
-     * {@code IBV_QP_TIMEOUT}, {@code timeout}.
+     * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out. A device may take up to four
+     * times as long (IBTA 9.7.6.1.3); the software device does where it has seen that packets wait in a queue on the way.
+     * C: {@code IBV_QP_TIMEOUT}, {@code timeout}.
      */
     public QueuePairAttributes timeout(int value) {
         checkRange(QueuePairAttribute.TIMEOUT, value, 0, 31);

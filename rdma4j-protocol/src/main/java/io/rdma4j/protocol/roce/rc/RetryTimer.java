@@ -30,7 +30,10 @@ final class RetryTimer {
      * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
      */
     private static final int SOON = 3;
-    /** How many time-outs without a possibility to send cost one retry. */
+    /**
+     * How many time-outs cost one retry where it is not the peer that is slow, but the way to it. The standard lets a
+     * time-out take up to four times as long as its attribute says (IBTA 9.7.6.1.3).
+     */
     private static final int HELD_UP = 4;
     /** So many packets at least are sent in the time after which a requester gives up. */
     private static final int TRIES = 8;
@@ -294,8 +297,7 @@ final class RetryTimer {
      * costs no more retries than the time-out would have cost meanwhile.
      */
     boolean takeRetryForLoss(long nowNs) {
-        if (hasCharged
-                && nowNs - chargedNs < (timeoutNs == NEVER ? ENDLESS_CHARGE_NS : timeoutNs)) {
+        if (hasCharged && nowNs - chargedNs < chargeIntervalNs()) {
             return true;
         }
         hasCharged = true;
@@ -303,14 +305,22 @@ final class RetryTimer {
         return takeRetry();
     }
 
+    private long chargeIntervalNs() {
+        if (timeoutNs == NEVER) {
+            return ENDLESS_CHARGE_NS;
+        }
+        return isKnownToQueue() ? HELD_UP * timeoutNs : timeoutNs;
+    }
+
     /**
-     * {@return whether to go on after a time-out} The peer cannot answer packets that have not left. So while the network
-     * accepts nothing, only some of the time-outs cost a retry.
+     * {@return whether to go on after a time-out} The peer cannot answer packets that have not reached it. So while the
+     * network accepts nothing, or the queue pairs before a narrow link crowd each other out, only some of the time-outs cost
+     * a retry.
      *
      * @param isHeldUp whether the network accepts nothing
      */
     boolean takeRetryForSilence(boolean isHeldUp) {
-        if (isHeldUp && ++heldUp % HELD_UP != 0) {
+        if ((isHeldUp || isKnownToQueue()) && ++heldUp % HELD_UP != 0) {
             return true;
         }
         return takeRetry();
@@ -358,7 +368,11 @@ final class RetryTimer {
      * ever seen does not tell: a queue that was full from the beginning has shown no shorter one.
      */
     boolean isQueueing() {
-        return !estimate.isKnown() || estimate.smoothedNs() > QUEUEING_NS;
+        return !estimate.isKnown() || isKnownToQueue();
+    }
+
+    private boolean isKnownToQueue() {
+        return estimate.isKnown() && estimate.smoothedNs() > QUEUEING_NS;
     }
 
     /** {@return the estimate of the time from a packet to its answer} */

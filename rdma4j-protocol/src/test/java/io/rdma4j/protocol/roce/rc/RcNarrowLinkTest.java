@@ -22,7 +22,7 @@ class RcNarrowLinkTest {
 
     /** @param timeout that of test programs, or that of the connection manager */
     @ParameterizedTest
-    @CsvSource({"20, 14", "128, 14", "128, 16", "256, 16"})
+    @CsvSource({"20, 14", "128, 14", "128, 16", "256, 14", "256, 16", "512, 14"})
     void everyQueuePairGetsThrough(int count, int timeout) {
         devices.wire.linkNs = LINK_NS;
         devices.wire.linkQueue = LINK_QUEUE;

@@ -258,6 +258,43 @@ class RetryTimerTest {
         assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
     }
 
+    /** As the standard permits: a queue pair is crowded out for longer than a time-out, and the peer lives. */
+    @Test
+    void whereAnswersWaitInAQueueTimeOutsAreFourTimesAsLong() {
+        estimate.add(5 * MS);
+        for (int i = 1; i < 4 * (RETRIES + 1); i++) {
+            assertThat(timer.takeRetryForSilence(false)).isTrue();
+        }
+        assertThat(timer.takeRetryForSilence(false)).isFalse();
+    }
+
+    @Test
+    void whereAnswersComeAtOnceATimeOutIsAsLongAsItsAttributeSays() {
+        knowRoundTrips();
+        for (int i = 0; i < RETRIES; i++) {
+            assertThat(timer.takeRetryForSilence(false)).isTrue();
+        }
+        assertThat(timer.takeRetryForSilence(false)).isFalse();
+    }
+
+    @Test
+    void whereNothingIsKnownATimeOutIsAsLongAsItsAttributeSays() {
+        for (int i = 0; i < RETRIES; i++) {
+            assertThat(timer.takeRetryForSilence(false)).isTrue();
+        }
+        assertThat(timer.takeRetryForSilence(false)).isFalse();
+    }
+
+    @Test
+    void whereAnswersWaitInAQueueLossesOfFourTimeOutsCostOneRetry() {
+        estimate.add(5 * MS);
+        for (int i = 0; i < 4 * RETRIES; i++) {
+            assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+            nowNs += TIMEOUT_NS;
+        }
+        assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
+    }
+
     @Test
     void signsOfOneLossAreNewsOnceARoundTrip() {
         knowRoundTrips();
