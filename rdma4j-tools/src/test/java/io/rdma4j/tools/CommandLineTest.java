@@ -130,7 +130,9 @@ class CommandLineTest {
                     .isTrue();
             assertFails(1, new String[]{"roce_" + network.getName() + " cannot be used",
                 address.getHostAddress() + " is taken by ", "(EADDRINUSE); -d roce_lo"},
-                    "ibv_rc_pingpong", "-d", "roce_" + network.getName(), "-g", "1");
+                    "ibv_rc_pingpong", "-d", "roce_" + network.getName());
+            assertFails(1, new String[]{"roce_" + network.getName() + " cannot be used"},
+                    "ib_send_bw", "-d", "roce_" + network.getName());
         }
     }
 

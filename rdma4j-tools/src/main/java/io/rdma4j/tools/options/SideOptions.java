@@ -1,7 +1,10 @@
 package io.rdma4j.tools.options;
 
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -64,10 +67,33 @@ public final class SideOptions {
         return deviceName != null;
     }
 
-    /** {@return the device that the user named, opened; null if none was named} The caller closes it. */
+    /**
+     * {@return the device that the user named, opened; null if none was named} The caller closes it.
+     *
+     * @throws RdmaException if it can have no queue pairs now; EADDRINUSE if another process has one of its addresses
+     */
     public @Nullable DeviceContext openChosen() throws RdmaException {
         String chosen = deviceName;
-        return chosen == null ? null : RdmaDevices.find(chosen).open();
+        if (chosen == null) {
+            return null;
+        }
+        DeviceContext context = RdmaDevices.find(chosen).open();
+        try {
+            tryQueuePair(context);
+        } catch (RdmaException e) {
+            context.close();
+            throw e;
+        }
+        return context;
+    }
+
+    /** A device may tell only now that another process has its addresses, and the tool would tell only once a peer has come. */
+    private static void tryQueuePair(DeviceContext context) throws RdmaException {
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(1)) {
+            domain.createQueuePair(new QueuePairInitAttributes().completionQueue(completions))
+                    .close();
+        }
     }
 
     /**
