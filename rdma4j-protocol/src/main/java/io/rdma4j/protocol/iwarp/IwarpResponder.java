@@ -64,11 +64,6 @@ final class IwarpResponder {
         access = bits;
     }
 
-    /** {@return the allowed accesses of the peer, verbs.h bits} */
-    int access() {
-        return access;
-    }
-
     /** Forgets everything. */
     void reset() {
         ReceiveRequest unfinished = receive;

@@ -130,11 +130,6 @@ public final class OutgoingFpdu implements PayloadTarget {
         return opcode;
     }
 
-    /** {@return the bytes of payload} */
-    public int payloadLength() {
-        return payload.length();
-    }
-
     /** {@return the bytes of the unit, from the length to the CRC} */
     public int length() {
         return FpduView.lengthOf(opcode.headerLength() - FpduView.PREFIX_LENGTH + payload.length());

@@ -66,11 +66,6 @@ public enum RdmapOpcode {
         return headerLength;
     }
 
-    /** {@return whether it consumes a receive} */
-    public boolean isSend() {
-        return queue == DdpQueue.SENDS;
-    }
-
     /** {@return whether it asks for an event} */
     public boolean isSolicited() {
         return this == SEND_SOLICITED || this == SEND_SOLICITED_INVALIDATE;

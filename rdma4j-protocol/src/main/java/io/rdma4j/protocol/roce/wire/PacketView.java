@@ -296,11 +296,6 @@ public final class PacketView {
         return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH);
     }
 
-    /** {@return the invariant CRC the packet carries} */
-    public int icrc() {
-        return memory.get(Layouts.U32_LITTLE, start + length - ICRC_LENGTH);
-    }
-
     @Override
     public String toString() {
         return String.format("%s qp=0x%06x psn=%d payload=%d", opcode, destinationQueuePair(),

@@ -217,18 +217,6 @@ class PacketTest {
     }
 
     @Test
-    void crcIsReadFromTheEnd() {
-        byte[] bytes = new byte[Opcode.BTH_LENGTH + 8 + ICRC + 3];
-        bytes[3] = (byte) Opcode.RC_SEND_ONLY.code();
-        bytes[bytes.length - 4] = 0x78;
-        bytes[bytes.length - 3] = 0x56;
-        bytes[bytes.length - 2] = 0x34;
-        bytes[bytes.length - 1] = 0x12;
-        assertThat(view.wrap(MemorySegment.ofArray(bytes), 3, bytes.length - 3)).isNull();
-        assertThat(view.icrc()).isEqualTo(0x12345678);
-    }
-
-    @Test
     void headersOfDatagramsAndFlushesAreTheirsAlone() {
         for (Opcode opcode : Opcode.values()) {
             assertThat(opcode.hasDatagram()).isEqualTo(opcode.service() == Opcode.Service.UD);
