@@ -5,6 +5,7 @@ import io.rdma4j.softnic.QuietRounds;
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.linux.LinuxStreams;
+import io.rdma4j.softnic.network.linux.ListeningSockets;
 import io.rdma4j.softnic.network.stream.CountedWaits;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
@@ -17,10 +18,12 @@ import io.rdma4j.verbs.SendWorkRequest;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -46,7 +49,13 @@ class QuietStreamsTest {
         DISCONNECTED_IN_ORDER,
         REFUSED,
         NOT_ASKED,
-        LISTENER_CLOSED
+        LISTENER_CLOSED,
+        /** The system lets the listener accept no connection any more, and goes on to say that there is one. */
+        ACCEPT_REFUSED;
+
+        boolean canHappen() {
+            return this != ACCEPT_REFUSED || LinuxStreams.obstacle() == null;
+        }
     }
 
     private static final class Device {
@@ -119,6 +128,8 @@ class QuietStreamsTest {
                     peers.add(new Socket(ADDRESS, port));
                     Objects.requireNonNull(listener).close();
                 }
+                case ACCEPT_REFUSED -> ListeningSockets
+                        .stop(new InetSocketAddress(ADDRESS, listen()));
             }
         }
 
@@ -158,7 +169,7 @@ class QuietStreamsTest {
         QuietRounds rounds = new QuietRounds();
         List<Scene> scenes = new ArrayList<>();
         try {
-            for (End end : End.values()) {
+            for (End end : Stream.of(End.values()).filter(End::canHappen).toList()) {
                 Device device = new Device(backend, "quiet-" + end);
                 rounds.add(end.name(), device.network::waits);
                 scenes.add(new Scene(device, end));

@@ -6,17 +6,10 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.io.File;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -90,7 +83,7 @@ class LinuxStreamsTest extends StreamContract {
     @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aListenerThatCanAcceptNoMoreRestsAndOthersGoOn() throws Exception {
         End client = connected();
-        stopListening(client.stream().remote());
+        ListeningSockets.stop(client.stream().remote());
         for (int i = 0; i < 3; i++) {
             network.poll();
         }
@@ -104,7 +97,7 @@ class LinuxStreamsTest extends StreamContract {
     void aListenerThatCanAcceptNoMoreLetsTheDeviceSleep() throws Exception {
         StreamListener listener = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16, stream -> {});
-        stopListening(listener.local());
+        ListeningSockets.stop(listener.local());
         long untilNs = System.nanoTime() + Duration.ofMillis(500).toNanos();
         int rounds = 0;
         while (System.nanoTime() - untilNs < 0) {
@@ -113,52 +106,5 @@ class LinuxStreamsTest extends StreamContract {
             rounds++;
         }
         assertThat(rounds).isLessThan(10);
-    }
-
-    /** From then on accept4 answers EINVAL. */
-    private static void stopListening(InetSocketAddress local) throws Exception {
-        MethodHandle shutdown = Linker.nativeLinker().downcallHandle(
-                Linker.nativeLinker().defaultLookup().findOrThrow("shutdown"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT));
-        int bothWays = 2;
-        int result;
-        try {
-            result = (int) shutdown.invokeExact(listeningAt(local), bothWays);
-        } catch (Throwable t) {
-            throw new AssertionError(t);
-        }
-        assertThat(result).isZero();
-    }
-
-    /** {@return the descriptor of the listening socket: those that it has accepted have a remote address} */
-    private static int listeningAt(InetSocketAddress local) {
-        try (Arena arena = Arena.ofConfined()) {
-            TcpCalls calls = new TcpCalls(arena);
-            for (String each : Objects.requireNonNull(new File("/proc/self/fd").list())) {
-                int descriptor = Integer.parseInt(each);
-                if (isAt(calls, descriptor, local) && !hasRemote(calls, descriptor)) {
-                    return descriptor;
-                }
-            }
-        }
-        throw new AssertionError("nothing listens at " + local);
-    }
-
-    private static boolean isAt(TcpCalls calls, int descriptor, InetSocketAddress local) {
-        try {
-            return calls.local(descriptor).equals(local);
-        } catch (LinuxSocket.Refused | IllegalStateException anotherKindOfFile) {
-            return false;
-        }
-    }
-
-    private static boolean hasRemote(TcpCalls calls, int descriptor) {
-        try {
-            calls.remote(descriptor);
-            return true;
-        } catch (LinuxSocket.Refused notConnected) {
-            return false;
-        }
     }
 }
