@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Makes a {@link Host} of the messages in which Linux describes its interfaces and their addresses. Source: rtnetlink(7),
@@ -158,12 +159,12 @@ final class RouteMessages {
     /**
      * {@return what the messages have described} Addresses are in the order in which they came. Linux lists secondary IPv4
      * addresses last, and IPv6 addresses from the first or from the last, depending on its version: the time of their
-     * creation decides.
+     * creation decides, and of those that were created in the same hundredth of a second the direction of the others.
      */
     Host host() {
         List<HostInterface> interfaces = new ArrayList<>();
         links.forEach((index, link) -> {
-            List<HostAddress> sorted = addresses.getOrDefault(index, List.of()).stream()
+            List<HostAddress> sorted = listed(addresses.getOrDefault(index, List.of())).stream()
                     .sorted(Comparator.comparingInt(Address::created)).map(Address::address)
                     .toList();
             interfaces.add(new HostInterface(link.name, index, (link.flags & IFF_UP) != 0,
@@ -171,5 +172,17 @@ final class RouteMessages {
                     sorted));
         });
         return new Host(interfaces);
+    }
+
+    /** {@return the addresses of an interface, those of IPv6 turned round if the last that came is listed first} */
+    private static List<Address> listed(List<Address> addresses) {
+        Map<Boolean, List<Address>> families = addresses.stream().collect(Collectors
+                .partitioningBy(each -> each.address.address() instanceof Inet6Address));
+        List<Address> ordered = new ArrayList<>(families.get(false));
+        List<Address> ipv6 = families.get(true);
+        boolean isTurned = !ipv6.isEmpty()
+                && ipv6.getFirst().created > ipv6.getLast().created;
+        ordered.addAll(isTurned ? ipv6.reversed() : ipv6);
+        return ordered;
     }
 }

@@ -149,12 +149,18 @@ public final class RoceFamily implements DeviceFamily {
         return new PortableNetwork(on);
     }
 
+    /** {@return why the network's addresses are not shared, null if they are} A network of which nobody knows is closed. */
     private static @Nullable String obstacleToSharing(BackendChoice choice,
             DatagramNetwork network) throws RdmaException {
         if (choice.kind() == NetworkBackend.PORTABLE) {
             return "its network back-end is " + choice;
         }
-        return network.sharing().isShared() ? null : LinuxNetwork.obstacleToSharing();
+        try {
+            return network.sharing().isShared() ? null : LinuxNetwork.obstacleToSharing();
+        } catch (RdmaException e) {
+            network.close();
+            throw e;
+        }
     }
 
     private static DatagramNetwork newNetwork(NetworkInterface on, BackendChoice choice,

@@ -263,12 +263,23 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         };
     }
 
-    /** Packets that are too long for a network on the way are lost like others, but always. */
+    /** Why nobody acknowledges, as far as this host knows it. */
     @Override
     protected @Nullable String detail(WorkCompletionStatus status) {
         if (status != WorkCompletionStatus.RETRY_EXCEEDED_ERROR || memoryPath != null) {
             return null;
         }
+        String tooLong = tooLongPackets();
+        Errno why = tooLong == null ? link.unreachable(path) : null;
+        return why == null
+                ? tooLong
+                : "this host's system says of packets to "
+                        + path.destination().address().getHostAddress() + ": "
+                        + SystemErrors.text(why.number());
+    }
+
+    /** {@return what is wrong with the path MTU} Packets too long for a network on the way are lost like others, but always. */
+    private @Nullable String tooLongPackets() {
         boolean isIpv4 = path.destination().isIpv4();
         int longest = PacketLength.longest(pathMtu, isIpv4);
         int passing = link.longestPacket(path);
@@ -285,22 +296,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         super.count(counter);
         if (counter.isDrop()) {
             PacketEvents.drop(counter, link.packetSource(), number());
-        } else if (counter == Counter.RETRY_EXCEEDED_ERR) {
-            tellWhyUnreachable();
         } else if (counter == Counter.SEND_RNR_ERR || counter == Counter.RCVD_RNR_ERR) {
             PacketEvents.receiverNotReady(number(), counter == Counter.SEND_RNR_ERR);
-        }
-    }
-
-    /** The completion says only that the peer did not acknowledge; what the system knows of that would be lost. */
-    private void tellWhyUnreachable() {
-        Errno why = memoryPath() == null ? link.unreachable(path) : null;
-        if (why != null) {
-            LOG.log(System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
-                    "queue pair 0x%06x has given up its peer, queue pair 0x%06x of %s: what this"
-                            + " host's system says of packets to there is: %s",
-                    number(), destination, path.destination().address().getHostAddress(),
-                    SystemErrors.text(why.number())));
         }
     }
 }

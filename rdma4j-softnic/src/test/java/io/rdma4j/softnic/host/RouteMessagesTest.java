@@ -108,6 +108,28 @@ class RouteMessagesTest {
                 "fd00:0:0:0:0:0:0:3");
     }
 
+    /** A script adds several within a hundredth of a second. */
+    @Test
+    void ipv6AddressesOfOneMomentStandInTheOrderInWhichTheyCame() {
+        messages.onLink(link(3, "eth0", UP | RUNNING, 1500));
+        messages.onAddress(address(3, "fd00::3", PERMANENT, 30));
+        messages.onAddress(address(3, "fd00::2", PERMANENT, 30));
+        messages.onAddress(address(3, "fd00::1", PERMANENT, 10));
+        assertThat(textsOf("eth0")).containsExactly("fd00:0:0:0:0:0:0:1", "fd00:0:0:0:0:0:0:2",
+                "fd00:0:0:0:0:0:0:3");
+    }
+
+    /** Older versions list the first that came first. */
+    @Test
+    void ipv6AddressesOfOneMomentStayInTheOrderInWhichTheyAreListed() {
+        messages.onLink(link(3, "eth0", UP | RUNNING, 1500));
+        messages.onAddress(address(3, "fd00::1", PERMANENT, 10));
+        messages.onAddress(address(3, "fd00::2", PERMANENT, 30));
+        messages.onAddress(address(3, "fd00::3", PERMANENT, 30));
+        assertThat(textsOf("eth0")).containsExactly("fd00:0:0:0:0:0:0:1", "fd00:0:0:0:0:0:0:2",
+                "fd00:0:0:0:0:0:0:3");
+    }
+
     @Test
     void addressHasItsState() {
         messages.onLink(link(3, "eth0", UP | RUNNING, 1500));

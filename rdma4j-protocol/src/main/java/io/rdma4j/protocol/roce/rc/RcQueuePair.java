@@ -237,7 +237,7 @@ public final class RcQueuePair implements RoceProtocol {
             timer.endReceiverWait(nowNs);
         } else if (timer.isTimeoutDue(nowNs)) {
             timer.onTimeout(nowNs);
-            if (!timer.takeRetryForSilence(host.isHeldUp())) {
+            if (!timer.takeRetryForSilence(isHeldUpOnTheWay())) {
                 giveUp();
             } else if (!window.isIdle()) {
                 ask(RetransmissionCause.TIMEOUT, nowNs);
@@ -250,6 +250,10 @@ public final class RcQueuePair implements RoceProtocol {
                         : RetransmissionCause.PROBE, nowNs);
             }
         }
+    }
+
+    private boolean isHeldUpOnTheWay() {
+        return host.isHeldUp() || (timer.isKnownToQueue() && !host.isLossless(attributes.path));
     }
 
     /**

@@ -317,10 +317,10 @@ final class RetryTimer {
      * network accepts nothing, or the queue pairs before a narrow link crowd each other out, only some of the time-outs cost
      * a retry.
      *
-     * @param isHeldUp whether the network accepts nothing
+     * @param isHeldUp whether the way to the peer may be what holds packets up
      */
     boolean takeRetryForSilence(boolean isHeldUp) {
-        if ((isHeldUp || isKnownToQueue()) && ++heldUp % HELD_UP != 0) {
+        if (isHeldUp && ++heldUp % HELD_UP != 0) {
             return true;
         }
         return takeRetry();
@@ -371,7 +371,8 @@ final class RetryTimer {
         return !estimate.isKnown() || isKnownToQueue();
     }
 
-    private boolean isKnownToQueue() {
+    /** {@return whether answers have taken so long that packets may be waiting in a queue} */
+    boolean isKnownToQueue() {
         return estimate.isKnown() && estimate.smoothedNs() > QUEUEING_NS;
     }
 

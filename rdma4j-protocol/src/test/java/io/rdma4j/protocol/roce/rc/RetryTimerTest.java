@@ -258,31 +258,31 @@ class RetryTimerTest {
         assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
     }
 
-    /** As the standard permits: a queue pair is crowded out for longer than a time-out, and the peer lives. */
     @Test
-    void whereAnswersWaitInAQueueTimeOutsAreFourTimesAsLong() {
-        estimate.add(5 * MS);
+    void whatIsHeldUpOnTheWayHasFourTimesAsManyTimeOuts() {
         for (int i = 1; i < 4 * (RETRIES + 1); i++) {
+            assertThat(timer.takeRetryForSilence(true)).isTrue();
+        }
+        assertThat(timer.takeRetryForSilence(true)).isFalse();
+    }
+
+    @Test
+    void whatIsNotHeldUpHasAsManyTimeOutsAsRetries() {
+        for (int i = 0; i < RETRIES; i++) {
             assertThat(timer.takeRetryForSilence(false)).isTrue();
         }
         assertThat(timer.takeRetryForSilence(false)).isFalse();
     }
 
     @Test
-    void whereAnswersComeAtOnceATimeOutIsAsLongAsItsAttributeSays() {
+    void answersThatTakeMillisecondsShowAQueue() {
+        assertThat(timer.isKnownToQueue()).isFalse();
         knowRoundTrips();
-        for (int i = 0; i < RETRIES; i++) {
-            assertThat(timer.takeRetryForSilence(false)).isTrue();
+        assertThat(timer.isKnownToQueue()).isFalse();
+        for (int i = 0; i < 10; i++) {
+            estimate.add(5 * MS);
         }
-        assertThat(timer.takeRetryForSilence(false)).isFalse();
-    }
-
-    @Test
-    void whereNothingIsKnownATimeOutIsAsLongAsItsAttributeSays() {
-        for (int i = 0; i < RETRIES; i++) {
-            assertThat(timer.takeRetryForSilence(false)).isTrue();
-        }
-        assertThat(timer.takeRetryForSilence(false)).isFalse();
+        assertThat(timer.isKnownToQueue()).isTrue();
     }
 
     @Test
