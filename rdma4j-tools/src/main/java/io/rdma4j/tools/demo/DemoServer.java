@@ -9,6 +9,7 @@ import io.rdma4j.tools.demo.DemoLink.Written;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** The server of the demo: offers memory, receives data in it, and reports a digest of the data. */
 final class DemoServer {
@@ -78,7 +80,13 @@ final class DemoServer {
         return all.stream().filter(each -> each.getAddress() instanceof Inet4Address).findFirst()
                 .or(() -> all.stream().findFirst())
                 .orElseThrow(() -> new RdmaException(Errno.EADDRNOTAVAIL, "demo",
-                        "the device has no address"));
+                        "no device to listen on has an address" + absent()));
+    }
+
+    /** {@return which devices are missing, and why} */
+    private static String absent() {
+        return RdmaDevices.absent().stream().map(each -> each.name() + ": " + each.reason())
+                .collect(Collectors.joining(", ", " (", ")")).replace(" ()", "");
     }
 
     private void greet(DemoLink link) throws RdmaException {
