@@ -16,6 +16,8 @@ import io.rdma4j.verbs.Errno;
 final class EarlyEnd {
     static final long INTERVAL_NS = 250_000_000;
     static final int ENOUGH = 3;
+    /** A peer that is there has answered one of several requests by then, or asked for more time. */
+    static final long SILENCE_NS = 4_000_000_000L;
     private static final long LASTING_NS = 1_000_000_000;
 
     /** What to do when a time is over. */
@@ -31,6 +33,7 @@ final class EarlyEnd {
     private final boolean isLoopback;
     private final long patienceNs;
     private final long intervalNs;
+    private long begunNs;
     private long sentNs;
     /** The time of the look is still to come. */
     private boolean isEarly;
@@ -41,6 +44,7 @@ final class EarlyEnd {
     private int refusals;
     private long countedNs;
     private boolean hasHeard;
+    private boolean hasToldSilence;
     /** When the system reported first that there is no host or no way to it, since the peer was heard; 0 if it has not. */
     private long goneNs;
     private Errno reason = Errno.ETIMEDOUT;
@@ -56,6 +60,9 @@ final class EarlyEnd {
     long onSent(long nowNs) {
         sentNs = nowNs;
         hasAsked = hasSent;
+        if (!hasSent) {
+            begunNs = nowNs;
+        }
         hasSent = true;
         isRefused = false;
         isEarly = intervalNs < patienceNs;
@@ -93,6 +100,20 @@ final class EarlyEnd {
         isEarly = false;
         isRefused = false;
         onLetThrough();
+    }
+
+    /** {@return whether the peer has said something} */
+    boolean hasHeard() {
+        return hasHeard;
+    }
+
+    /** {@return whether the peer has said nothing for so long that there may be none} True only once. */
+    boolean becomesSilent(long nowNs) {
+        if (hasHeard || hasToldSilence || nowNs - begunNs < SILENCE_NS) {
+            return false;
+        }
+        hasToldSilence = true;
+        return true;
     }
 
     /** The last packet was not refused. */

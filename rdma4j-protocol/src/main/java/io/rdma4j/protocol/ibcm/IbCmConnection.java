@@ -42,6 +42,14 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         /** The peer refused. */
         void onRejected(int reason, byte[] privateData);
 
+        /**
+         * The peer of a request has said nothing for four seconds, though the request was repeated. It is waited for as
+         * before, unless {@link #giveUpUnheard} follows. Reported at most once.
+         */
+        default void onSilence() {
+            // Nobody who knows another way.
+        }
+
         /** The peer did not answer, or cannot be reached, as the system says. */
         void onUnreachable(Errno reason);
 
@@ -176,6 +184,16 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         }
         sendReject(reason, privateData);
         closed();
+    }
+
+    /**
+     * Ends a request of whose peer nothing was heard as if its time were over. Does nothing if the peer has said anything, be it
+     * that it needs more time.
+     */
+    public void giveUpUnheard(long nowNs) {
+        if (state == State.REQUEST_SENT && !earlyEnd.hasHeard()) {
+            giveUp(nowNs);
+        }
     }
 
     /** Ends the connection. */
@@ -364,6 +382,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             return false;
         }
         int difference = acceptableMtu.compareTo(terms.mtu());
+        earlyEnd.onHeard();
         if (difference < 0) {
             terms.lower(acceptableMtu);
             transaction = manager.newTransaction(localId);
@@ -467,12 +486,20 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 // As long as the peer has asked for time, being asked costs it no retry.
                 if (isPromised || retriesLeft-- > 0) {
                     requestAgain(nowNs);
+                    tellSilence(nowNs);
                 } else {
                     giveUp(nowNs);
                 }
             }
         }
         return true;
+    }
+
+    private void tellSilence(long nowNs) {
+        Events hears = events;
+        if (hears != null && earlyEnd.becomesSilent(nowNs)) {
+            hears.onSilence();
+        }
     }
 
     private void requestAgain(long nowNs) {

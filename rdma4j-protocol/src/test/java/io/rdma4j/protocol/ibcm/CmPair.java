@@ -57,6 +57,8 @@ abstract class CmPair {
         @Nullable
         DatagramRequest asked;
         byte[] heard = {};
+        /** What it does when its peer is silent. */
+        Runnable onSilence = () -> {};
         boolean acceptsAtOnce = true;
         ConnectionParameters own = new ConnectionParameters();
 
@@ -130,6 +132,11 @@ abstract class CmPair {
         public void onRefused(int status, byte[] privateData) {
             events.add("refused " + status);
             heard = privateData;
+        }
+
+        @Override
+        public void onSilence() {
+            onSilence.run();
         }
 
         @Override
