@@ -140,8 +140,8 @@ public final class CmEvent implements AutoCloseable {
     /** {@return the failure as one phrase, such as {@code rejected (28: consumer defined)}} */
     public String description() {
         return switch (type) {
-            case REJECTED -> "rejected" + refusal();
-            case UNREACHABLE -> unreachable();
+            case REJECTED -> "rejected" + refusal() + otherWay();
+            case UNREACHABLE -> unreachable() + otherWay();
             case DEVICE_REMOVAL -> IdState.REMOVED.hint();
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN,
@@ -157,6 +157,13 @@ public final class CmEvent implements AutoCloseable {
         }
         String words = UNREACHABLE.get(errno());
         return words == null ? "the connection could not be established" + reason() : words;
+    }
+
+    private String otherWay() {
+        String device = details.otherDevice();
+        return device == null ? ""
+                : "; a program listens there for " + device
+                        + ": resolve the address again to take that device";
     }
 
     private String refusal() {
@@ -199,7 +206,8 @@ public final class CmEvent implements AutoCloseable {
     /**
      * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ECONNRESET if the connection has
      * ended, ENODEV if the device was removed; if the peer could not be reached the error of {@link #status}, such as
-     * ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}.
+     * ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}. It is an {@link OtherDeviceException} if another
+     * device may connect.
      *
      * @param operation what was attempted
      * @throws IllegalStateException unless it is a failure ({@link #isFailure})
@@ -207,6 +215,10 @@ public final class CmEvent implements AutoCloseable {
     public RdmaException failure(String operation) {
         if (!isFailure()) {
             throw new IllegalStateException(operation + ": " + type.text() + " is no failure");
+        }
+        String device = details.otherDevice();
+        if (device != null) {
+            return new OtherDeviceException(errno(), operation, description(), device);
         }
         RdmaException cause = cause();
         return cause == null

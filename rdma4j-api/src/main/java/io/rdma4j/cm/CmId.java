@@ -315,7 +315,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Sets the device of the id: its name, or the part before {@code _} that several names begin with ({@code iwarp}).
      * It must be set before the id has an address. Without it, the property {@code rdma4j.device} applies to all ids.
      * Without both, the id takes the best device that serves the address: native before software, InfiniBand and RoCE
-     * before iWARP, then by name, whichever devices are open.
+     * before iWARP, then by name, whichever devices are open. If that one has just found no listener at the destination and
+     * another one sees one there, the id takes that ({@link OtherDeviceException}).
      *
      * @throws RdmaException ENODEV if there is no such device and none may come ({@link RdmaDevices#absent}), naming the
      *         present ones; EOPNOTSUPP if ids cannot use it on this machine, saying why; EINVAL once the id has an address
@@ -691,6 +692,10 @@ public final class CmId implements CmOperations, AutoCloseable {
      * (MRA).
      * <li>CONNECT_ERROR: this side failed after the peer had accepted.
      * </ul>
+     *
+     * <p>If an id that names no device is rejected because no program listens, or is not answered, and another device of this
+     * machine sees a listener there, the failure is an {@link OtherDeviceException}: whoever resolves the address again takes
+     * that device. Such a request ends after four seconds without an answer.
      *
      * <p>For a datagram service the call looks the service up: ESTABLISHED, or UNREACHABLE with a status above 0 if the
      * service refused. A synchronous id waits for the outcome.

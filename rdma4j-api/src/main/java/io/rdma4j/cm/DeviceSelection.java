@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.AbsentDevice;
@@ -10,7 +11,9 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -185,13 +188,47 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /**
+     * {@return the name of the best device that serves a local address and sees a listener at a destination; null if there is
+     * none} It may take seconds.
+     *
+     * @param except the name of a device that is not wanted
+     */
+    @Nullable
+    String seeingListener(PortSpace space, InetAddress local, InetSocketAddress destination,
+            String except) {
+        try {
+            for (CmDevice candidate : all("look for listener")) {
+                if (!candidate.name().equals(except) && candidate.hosts(local)
+                        && candidate.seesListener(space, local, destination)) {
+                    return candidate.name();
+                }
+            }
+        } catch (RdmaException none) {
+            LOG.log(System.Logger.Level.DEBUG, "no device looks for a listener: {0}",
+                    none.getMessage());
+        }
+        return null;
+    }
+
+    /** {@return the devices in their order, but one first if it is among them} */
+    private static List<CmDevice> beginningWith(@Nullable String first, List<CmDevice> devices) {
+        if (first == null) {
+            return devices;
+        }
+        List<CmDevice> ordered = new ArrayList<>(devices);
+        ordered.sort(Comparator.comparing(each -> !each.name().equals(first)));
+        return ordered;
+    }
+
+    /**
      * {@return a share of the best device that serves a local address and can be opened, with the address held}
      *
+     * @param first the name of the device that comes first for once, null for the usual order
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address; as opening the best one
      *         fails, if none can be opened: EADDRINUSE if another process holds the address
      */
-    DeviceLease forLocal(InetAddress local) throws RdmaException {
-        List<CmDevice> candidates = all("bind address");
+    DeviceLease forLocal(InetAddress local, @Nullable String first) throws RdmaException {
+        List<CmDevice> candidates = beginningWith(first, all("bind address"));
         DeviceLease lease = ofBestHosting(candidates, local,
                 device -> SharedDevice.lease(device, local));
         if (lease == null) {
@@ -204,11 +241,12 @@ record DeviceSelection(@Nullable String name) {
     /**
      * {@return the device and local address that lead to a destination}
      *
+     * @param first the name of the device that comes first for once, null for the usual order
      * @throws RdmaException ENODEV if there is no device, or the route leaves by an interface without one,
      *         ENETUNREACH if there is no route
      */
-    Route towards(InetAddress destination) throws RdmaException {
-        List<CmDevice> candidates = all("resolve address");
+    Route towards(InetAddress destination, @Nullable String first) throws RdmaException {
+        List<CmDevice> candidates = beginningWith(first, all("resolve address"));
         Route toHost = ofBestHosting(candidates, destination,
                 device -> viaHost(device, destination));
         if (toHost != null) {

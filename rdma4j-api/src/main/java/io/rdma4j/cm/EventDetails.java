@@ -9,8 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** The contents of an event besides its type. */
 record EventDetails(int status, @Nullable ConnectionParameters connection,
         @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext,
-        @Nullable RdmaException cause, @Nullable Refusal refusal) {
+        @Nullable RdmaException cause, @Nullable Refusal refusal, @Nullable String otherDevice) {
     static final EventDetails NONE = new EventDetails(0, null, null, 0, null, null, null);
+
+    private EventDetails(int status, @Nullable ConnectionParameters connection,
+            @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext,
+            @Nullable RdmaException cause, @Nullable Refusal refusal) {
+        this(status, connection, datagram, argument, joinContext, cause, refusal, null);
+    }
 
     static EventDetails failure(RdmaException cause) {
         return new EventDetails(-cause.errno().number(), null, null, 0, null, cause, null);
@@ -44,6 +50,12 @@ record EventDetails(int status, @Nullable ConnectionParameters connection,
 
     static EventDetails user(int status, long argument) {
         return new EventDetails(status, null, null, argument, null, null, null);
+    }
+
+    /** {@return these, of a request that found nobody where another device, if not null, sees a listener} */
+    EventDetails with(@Nullable String device) {
+        return new EventDetails(status, connection, datagram, argument, joinContext, cause,
+                refusal, device);
     }
 
     /** {@return the bytes of the peer's application} */

@@ -23,6 +23,8 @@ final class IdAddresses implements DeviceLease.Listener {
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private volatile @Nullable DeviceLease lease;
+    /** Whether the destination has decided on the device, and the program named none. */
+    private volatile boolean hasChoice;
     private volatile @Nullable ProgressDriver driver;
     /** Guarded by this. */
     private boolean isClosed;
@@ -39,13 +41,18 @@ final class IdAddresses implements DeviceLease.Listener {
 
     // ---------------------------------------------------------------- finding them
 
-    /** Binds to a local address; with the wildcard address the id has no device yet. */
-    void bind(InetSocketAddress named) throws RdmaException {
+    /**
+     * Binds to a local address; with the wildcard address the id has no device yet.
+     *
+     * @param destination the one that it is bound for, null if it is not known yet
+     */
+    void bind(InetSocketAddress named, @Nullable InetSocketAddress destination)
+            throws RdmaException {
         InetSocketAddress address = NamedAddress.OF_SYSTEM.source(named);
         DeviceSelection devices = options.devices();
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
                 ? null
-                : devices.forLocal(address.getAddress());
+                : devices.forLocal(address.getAddress(), remembered(devices, destination));
         PortTable.Held held = null;
         boolean isBound = false;
         try {
@@ -53,6 +60,7 @@ final class IdAddresses implements DeviceLease.Listener {
                     ? devices.portAuthorities()
                     : Set.of(taken.device().portAuthority()));
             hold(held.address(), held, taken);
+            hasChoice = destination != null && devices.name() == null;
             isBound = true;
         } finally {
             if (!isBound) {
@@ -73,6 +81,18 @@ final class IdAddresses implements DeviceLease.Listener {
             requireRoute(own, destination.getAddress());
         }
         peer = destination;
+    }
+
+    /** {@return the device that a destination was found by, if the best one had not found it} */
+    private @Nullable String remembered(DeviceSelection devices,
+            @Nullable InetSocketAddress destination) {
+        return destination == null || devices.name() != null ? null
+                : Fallbacks.OF_PROCESS.towards(space, destination);
+    }
+
+    /** {@return whether the id may take another device for its destination, if it is made anew} */
+    boolean hasChoice() {
+        return hasChoice;
     }
 
     private void requireOnePeer(InetAddress destination) throws RdmaException {
@@ -96,7 +116,9 @@ final class IdAddresses implements DeviceLease.Listener {
 
     private void resolveAny(@Nullable InetSocketAddress bound, InetSocketAddress destination)
             throws RdmaException {
-        DeviceSelection.Route route = options.devices().towards(destination.getAddress());
+        DeviceSelection devices = options.devices();
+        DeviceSelection.Route route = devices.towards(destination.getAddress(),
+                remembered(devices, destination));
         boolean isResolved = false;
         PortTable.Held taken = null;
         try {
@@ -111,6 +133,7 @@ final class IdAddresses implements DeviceLease.Listener {
                 held.reservation(route.lease().device().portAuthority());
             }
             hold(source, taken, route.lease());
+            hasChoice = devices.name() == null;
             isResolved = true;
         } finally {
             if (!isResolved) {
@@ -313,6 +336,7 @@ final class IdAddresses implements DeviceLease.Listener {
         release(false);
         local = null;
         lease = null;
+        hasChoice = false;
     }
 
     /** The id is closed: gives port and device back, and takes no others. Idempotent. */

@@ -22,10 +22,12 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     private volatile @Nullable CmConnection connection;
     /** Whether connecting was begun with a queue pair of the id's own. */
     private volatile boolean bringsQueuePair;
+    private final DeviceFallback fallback;
 
     IdConnection(Kind kind, IdStateMachine states, IdEvents events, IdAddresses addresses,
             IdOptions options, IdQueuePair queuePair) {
         super(kind, states, events, addresses, options, queuePair);
+        fallback = new DeviceFallback(kind.space(), addresses);
     }
 
     /** The id is for a request of a peer. */
@@ -257,6 +259,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             return;
         }
         answered();
+        fallback.onFound();
         connection = open;
         if (!bringsQueuePair) {
             events.publish(CmEventType.CONNECT_RESPONSE, EventDetails.of(parameters));
@@ -293,18 +296,54 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         if (!states.replace(IdState.ACCEPTING, IdState.CONNECTED)) {
             // Of a transport in which the peer's acceptance establishes at once.
             states.replace(IdState.CONNECTING, IdState.CONNECTED);
+            fallback.onFound();
         }
         events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
     }
 
     @Override
     public void onRefused(Refusal refusal) {
-        fail(CmEventType.REJECTED, EventDetails.refusal(refusal));
+        failToConnect(CmEventType.REJECTED, EventDetails.refusal(refusal), refusal.isByNobody());
+    }
+
+    @Override
+    public void onSilence(CmConnection open) {
+        if (states.is(IdState.CONNECTING)) {
+            fallback.find(device -> {
+                if (device != null) {
+                    open.giveUpUnheard();
+                }
+            });
+        }
     }
 
     @Override
     public void onUnreachable(Errno reason) {
-        fail(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()));
+        failToConnect(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()),
+                DeviceFallback.isOfOneTransport(reason));
+    }
+
+    /** @param mayBeElsewhere whether another device may find a listener where this one found nobody */
+    private void failToConnect(CmEventType type, EventDetails details, boolean mayBeElsewhere) {
+        if (!states.is(IdState.CONNECTING)) {
+            fail(type, details);
+            return;
+        }
+        fallback.onNotFound();
+        if (!mayBeElsewhere) {
+            fail(type, details);
+            return;
+        }
+        fallback.find(device -> {
+            // While it looked, the id may have been closed, or its device removed.
+            if (!states.is(IdState.CONNECTING)) {
+                return;
+            }
+            if (device != null) {
+                fallback.onOther(device);
+            }
+            fail(type, details.with(device));
+        });
     }
 
     private void fail(CmEventType type, EventDetails details) {

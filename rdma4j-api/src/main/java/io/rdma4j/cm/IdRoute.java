@@ -20,10 +20,15 @@ final class IdRoute {
     }
 
     void bind(InetSocketAddress address) throws RdmaException {
+        bind(address, null);
+    }
+
+    private void bind(InetSocketAddress address, @Nullable InetSocketAddress destination)
+            throws RdmaException {
         checkResolved(address, "bind address");
         states.move(IdState.IDLE, IdState.BOUND, "bind address");
         try {
-            addresses.bind(address);
+            addresses.bind(address, destination);
         } catch (RdmaException | RuntimeException e) {
             states.replace(IdState.BOUND, IdState.IDLE);
             throw e;
@@ -35,7 +40,7 @@ final class IdRoute {
         checkResolved(destination, "resolve address");
         checkTimeout(timeout);
         if (source != null) {
-            bind(source);
+            bind(source, destination);
         }
         IdState from = states.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
         states.move(from, IdState.ADDRESS_RESOLVED, "resolve address");

@@ -47,6 +47,14 @@ public interface CmConnection {
     void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException;
 
     /**
+     * Ends a request of whose peer nothing was heard as if its time were over: {@link Handler#onUnreachable} follows. Does
+     * nothing if the peer has said anything. A transport that does not report {@link Handler#onSilence} does nothing.
+     */
+    default void giveUpUnheard() {
+        // There is no silence to end.
+    }
+
+    /**
      * Ends an established connection; the end is reported to the handler.
      *
      * @throws RdmaException EINVAL unless it is established or has ended
@@ -73,6 +81,14 @@ public interface CmConnection {
 
         /** The peer refused. */
         void onRefused(Refusal refusal);
+
+        /**
+         * The peer of a request has said nothing for four seconds, though the request was repeated (active side). It is
+         * waited for as before, unless {@link #giveUpUnheard} follows. A transport may not report it.
+         */
+        default void onSilence(CmConnection connection) {
+            // Nobody who knows another way.
+        }
 
         /** The peer did not answer. */
         void onUnreachable(Errno reason);

@@ -1,10 +1,12 @@
 package io.rdma4j.spi;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.List;
 
 /** A device that the connection manager can use. */
@@ -29,6 +31,19 @@ public interface CmDevice extends RdmaDevice {
     /** {@return the authority that allocates its ports; by default this process, which then shares them with no other} */
     default PortAuthority portAuthority() {
         return PortAuthority.PROCESS;
+    }
+
+    /**
+     * {@return whether a program listens at a destination for connections of this device's transport, as far as that shows
+     * without a request} Called after a request of another device has found nobody there; takes two seconds at most. A
+     * transport whose listeners answer nothing but requests says no.
+     *
+     * @param space the port space of the destination's port
+     * @param source a local address that the device {@link #hosts}
+     */
+    default boolean seesListener(PortSpace space, InetAddress source,
+            InetSocketAddress destination) {
+        return false;
     }
 
     /**

@@ -185,7 +185,7 @@ final class FakeContext implements CmContext {
         }
         handlers.add(handler);
         device.onConnect.run();
-        CmConnection connection = new SilentConnection();
+        CmConnection connection = new SilentConnection(handler);
         answer.accept(connection, handler);
         return connection;
     }
@@ -197,7 +197,7 @@ final class FakeContext implements CmContext {
 
     /** {@return a connection that nothing comes of} */
     CmConnection connection() {
-        return new SilentConnection();
+        return new SilentConnection(null);
     }
 
     private final class Datagrams implements CmDatagrams {
@@ -282,6 +282,18 @@ final class FakeContext implements CmContext {
     /** A connection that nothing comes of by itself. */
     private final class SilentConnection implements CmConnection {
         private final Runnable closing = opened();
+        private final @Nullable Handler handler;
+
+        SilentConnection(@Nullable Handler handler) {
+            this.handler = handler;
+        }
+
+        @Override
+        public void giveUpUnheard() {
+            if (handler != null) {
+                handler.onUnreachable(Errno.ETIMEDOUT);
+            }
+        }
 
         @Override
         public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {

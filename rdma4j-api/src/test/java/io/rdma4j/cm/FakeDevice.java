@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
@@ -11,8 +12,10 @@ import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A device with two addresses whose ports, addresses and end are in a test's hand. */
 final class FakeDevice implements CmDevice {
@@ -31,6 +34,12 @@ final class FakeDevice implements CmDevice {
     volatile Runnable onConnect = () -> {};
     /** What happens while a context of it is being closed. */
     Runnable onClose = () -> {};
+    /** Whether programs listen wherever it looks. */
+    volatile boolean seesListeners;
+    /** What happens while it looks for a listener. */
+    volatile Runnable onLook = () -> {};
+    /** How often it has looked for one. */
+    final AtomicInteger looks = new AtomicInteger();
     /** Why it cannot be opened, null if it can. */
     @Nullable
     RdmaException openFailure;
@@ -57,6 +66,14 @@ final class FakeDevice implements CmDevice {
     @Override
     public boolean hosts(InetAddress address) {
         return hosted.stream().anyMatch(own -> AddressScope.isSame(own, address));
+    }
+
+    @Override
+    public boolean seesListener(PortSpace space, InetAddress source,
+            InetSocketAddress destination) {
+        looks.incrementAndGet();
+        onLook.run();
+        return seesListeners && space == PortSpace.TCP;
     }
 
     @Override

@@ -352,7 +352,8 @@ final class NativeConnection
             case CONNECT_RESPONSE -> replied(event.parameters());
             case ESTABLISHED -> established(event.parameters());
             case REJECTED -> refused(new Refusal(event.status(), text(event.status()),
-                    event.privateData()));
+                    event.privateData(),
+                    event.status() == RejectReason.INVALID_SERVICE_ID.code()));
             case UNREACHABLE, CONNECT_ERROR -> unreachable(event.reason());
             case DISCONNECTED -> disconnected();
             case TIMEWAIT_EXIT -> tell(Handler::onTimewaitExit);

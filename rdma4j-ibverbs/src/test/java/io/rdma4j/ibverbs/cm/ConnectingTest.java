@@ -2,6 +2,7 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
@@ -210,8 +211,22 @@ class ConnectingTest {
         Refusal refusal = heard.refusal;
         assertThat(refusal).isNotNull();
         assertThat(refusal.text()).isEqualTo("consumer defined");
+        assertThat(refusal.isByNobody()).isFalse();
         assertThat(refusal.privateData()).containsExactly(7);
         assertErrno(Errno.ECONNRESET, connection::establish);
+        connection.close();
+    }
+
+    @Test
+    void aRefusalTellsThatNoProgramListens() throws Exception {
+        CmConnection connection = connect(Machine.ROCE);
+        machine.cm.post(machine.newest(), EventType.REJECTED,
+                RejectReason.INVALID_SERVICE_ID.code());
+
+        assertThat(heard.next()).isEqualTo("refused 8");
+        Refusal refusal = heard.refusal;
+        assertThat(refusal).isNotNull();
+        assertThat(refusal.isByNobody()).isTrue();
         connection.close();
     }
 

@@ -1,13 +1,17 @@
 package io.rdma4j.softnic.device;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.util.Map;
 import java.util.function.Function;
@@ -25,6 +29,9 @@ public interface DeviceFamily {
 
     /** {@return the allocator of their service ports} */
     PortAuthority portAuthority();
+
+    /** {@return as {@link CmDevice#seesListener}} */
+    boolean seesListener(PortSpace space, InetAddress source, InetSocketAddress destination);
 
     /**
      * A transport that was chosen but not started.

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.device;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.SoftwareDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
@@ -14,6 +15,7 @@ import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
@@ -114,6 +116,12 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     @Override
     public PortAuthority portAuthority() {
         return family.portAuthority();
+    }
+
+    @Override
+    public boolean seesListener(PortSpace space, InetAddress source,
+            InetSocketAddress destination) {
+        return family.seesListener(space, source, destination);
     }
 
     /** {@return whether an address is one that the interface has at this moment} */

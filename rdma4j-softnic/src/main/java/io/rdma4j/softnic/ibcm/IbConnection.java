@@ -129,6 +129,11 @@ final class IbConnection implements CmConnection {
     }
 
     @Override
+    public void giveUpUnheard() {
+        nic.driver().run(nowNs -> ibConnection().giveUpUnheard(nowNs));
+    }
+
+    @Override
     public void disconnect() throws RdmaException {
         nic.driver().call(nowNs -> {
             ibConnection().disconnect(nowNs);
@@ -157,7 +162,13 @@ final class IbConnection implements CmConnection {
             @Override
             public void onRejected(int reason, byte[] privateData) {
                 record(FlightEvents.Outcome.REJECTED, reason);
-                handler.onRefused(new Refusal(reason, text(reason), privateData));
+                handler.onRefused(new Refusal(reason, text(reason), privateData,
+                        reason == RejectReason.INVALID_SERVICE_ID.code()));
+            }
+
+            @Override
+            public void onSilence() {
+                handler.onSilence(IbConnection.this);
             }
 
             private String text(int reason) {

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
@@ -17,6 +18,8 @@ import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.Map;
@@ -56,6 +59,13 @@ public final class IwarpFamily implements DeviceFamily {
     @Override
     public PortAuthority portAuthority() {
         return TcpPorts.OF_SYSTEM;
+    }
+
+    /** {@return whether any program accepts TCP connections there} */
+    @Override
+    public boolean seesListener(PortSpace space, InetAddress source,
+            InetSocketAddress destination) {
+        return space == PortSpace.TCP && TcpLook.isAccepted(source, destination);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
@@ -19,6 +20,8 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -62,6 +65,13 @@ public final class RoceFamily implements DeviceFamily {
     @Override
     public PortAuthority portAuthority() {
         return ServicePortAuthority.AUTHORITY;
+    }
+
+    /** {@return false} Its listeners answer nothing but requests. */
+    @Override
+    public boolean seesListener(PortSpace space, InetAddress source,
+            InetSocketAddress destination) {
+        return false;
     }
 
     @Override
