@@ -53,11 +53,26 @@ public final class BasicClient {
      * @throws RdmaException when the connection cannot be made, or ends before a message went each way
      */
     public static void run(InetSocketAddress server, PrintWriter out) throws RdmaException {
-        run(server, out, Patience.USUAL);
+        run(server, out, () -> {});
+    }
+
+    /**
+     * As above.
+     *
+     * @param connected is run when the connection stands
+     */
+    public static void run(InetSocketAddress server, PrintWriter out, Runnable connected)
+            throws RdmaException {
+        run(server, out, connected, Patience.USUAL);
     }
 
     static void run(InetSocketAddress server, PrintWriter out, Patience patience)
             throws RdmaException {
+        run(server, out, () -> {}, patience);
+    }
+
+    private static void run(InetSocketAddress server, PrintWriter out, Runnable connected,
+            Patience patience) throws RdmaException {
         try (EventChannel events = EventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
@@ -69,6 +84,7 @@ public final class BasicClient {
                 out.println("route resolved.");
                 id.connect(new ConnectionParameters());
                 expect(events, CmEventType.ESTABLISHED);
+                connected.run();
                 try (Watch watch = new Watch(events)) {
                     connection.send();
                     await(connection.exchange(), "exchange messages", patience);

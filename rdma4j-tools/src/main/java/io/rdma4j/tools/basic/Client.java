@@ -1,6 +1,7 @@
 package io.rdma4j.tools.basic;
 
 import io.rdma4j.examples.BasicClient;
+import io.rdma4j.tools.endpoint.Establishment;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Numbers;
 import picocli.CommandLine.Command;
@@ -26,8 +27,10 @@ public final class Client implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BasicClient.run(new InetSocketAddress(Hosts.resolve(address), port),
-                spec.commandLine().getOut());
-        return 0;
+        InetSocketAddress server = new InetSocketAddress(Hosts.resolve(address), port);
+        return Establishment.of(reached -> {
+            BasicClient.run(server, spec.commandLine().getOut(), reached);
+            return 0;
+        });
     }
 }

@@ -1,7 +1,7 @@
 /**
  * The classic pair as commands: the example programs {@code BasicServer} and {@code BasicClient}.
  *
- * <p>Knows only the examples, the API and the shared options.
+ * <p>Knows only the examples, the API and the shared parts of the tools.
  */
 @NullMarked
 package io.rdma4j.tools.basic;

@@ -2,6 +2,7 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.endpoint.Establishment;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WarmUpOption;
@@ -111,18 +112,20 @@ public final class Cmtime implements Callable<Integer> {
         } else if (server == null) {
             new CmtimeServer(out, spec.commandLine().getErr()).serve(toBind(port));
         } else {
-            connect(new CmtimeClient(out, count, tries, Duration.ofMillis(timeoutMs),
-                    patience.duration()));
+            AddressInfo info = toConnect();
+            return Establishment.of(reached -> connect(new CmtimeClient(out, count, tries,
+                    Duration.ofMillis(timeoutMs), patience.duration()), info, reached));
         }
         return 0;
     }
 
-    private void connect(CmtimeClient client) throws IOException {
-        AddressInfo info = toConnect();
+    private int connect(CmtimeClient client, AddressInfo info, Runnable reached)
+            throws IOException {
         if (warmUp.isWanted()) {
-            client.warmUp(info);
+            client.warmUp(info, reached);
         }
-        client.run(info);
+        client.run(info, reached);
+        return 0;
     }
 
     private static AddressInfo.Hints hints() {

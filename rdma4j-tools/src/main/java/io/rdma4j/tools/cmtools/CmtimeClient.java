@@ -52,7 +52,7 @@ final class CmtimeClient {
      * Connects to the server in rounds that are not measured; the server serves whoever comes. Not over iWARP: a C server
      * on siw did not answer the tenth connection.
      */
-    void warmUp(AddressInfo info) throws IOException {
+    void warmUp(AddressInfo info, Runnable reached) throws IOException {
         if (isOverIwarp(info)) {
             return;
         }
@@ -61,7 +61,8 @@ final class CmtimeClient {
         int connections = Math.min(ids.length, MOST_TO_WARM_UP);
         new WarmUpRounds(WarmUpRounds.Agreement.ALONE, 1, 1, 1)
                 .play((number, messages) -> new CmtimeClient(nowhere,
-                        Math.min(connections, messages), retries, timeout, patience).run(info));
+                        Math.min(connections, messages), retries, timeout, patience).run(info,
+                                reached));
     }
 
     private boolean isOverIwarp(AddressInfo info) throws IOException {
@@ -74,7 +75,8 @@ final class CmtimeClient {
         }
     }
 
-    void run(AddressInfo info) throws IOException {
+    /** @param reached is run when all connections are made */
+    void run(AddressInfo info, Runnable reached) throws IOException {
         InetSocketAddress source = info.source();
         InetSocketAddress server = Objects.requireNonNull(info.destination());
         try (EventChannel channel = EventChannel.create()) {
@@ -97,6 +99,7 @@ final class CmtimeClient {
                         i -> ids[i].connect(new ConnectionParameters().responderResources(1)
                                 .initiatorDepth(1).retryCount(retries).rnrRetryCount(0)
                                 .flowControl(false)));
+                reached.run();
                 steps(channel, "disconnecting", CmtimeStep.DISCONNECT, CmEventType.DISCONNECTED,
                         i -> {
                             ids[i].disconnect();
@@ -172,7 +175,7 @@ final class CmtimeClient {
 
     private static void fail(CmEvent event) throws IOException {
         throw new IOException("event: " + event.type().text() + ", error: " + event.status() + ": "
-                + event.description());
+                + event.description(), event.failure("connect"));
     }
 
     private void print(String line) {

@@ -180,7 +180,8 @@ final class Connections implements AutoCloseable {
         switch (event.type()) {
             case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, MULTICAST_ERROR ->
                 throw new Failure(event.status(), "event: " + event.type().text() + ", error: "
-                        + event.status() + ": " + event.description());
+                        + event.status() + ": " + event.description(),
+                        event.failure("connect"));
             case DEVICE_REMOVAL -> throw new Failure(Failure.RESET, "the device is gone");
             case DISCONNECTED -> {
                 event.id().disconnect();

@@ -1,5 +1,7 @@
 package io.rdma4j.tools.cmtools;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 
 /** Why a tool gives up, with the status the C program would return. */
@@ -18,7 +20,11 @@ final class Failure extends IOException {
     private final int status;
 
     Failure(int status, String message) {
-        super(message);
+        this(status, message, null);
+    }
+
+    Failure(int status, String message, @Nullable Throwable cause) {
+        super(message, cause);
         this.status = status;
     }
 

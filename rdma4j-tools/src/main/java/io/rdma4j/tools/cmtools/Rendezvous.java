@@ -56,14 +56,19 @@ final class Rendezvous implements AutoCloseable {
         return connections;
     }
 
-    /** Runs the requested side, server or client, from beginning to end. */
-    void run(String port) throws IOException {
+    /**
+     * Runs the requested side, server or client, from beginning to end.
+     *
+     * @param reached is run when all connections of a client are made
+     */
+    void run(String port, Runnable reached) throws IOException {
         try (this) {
             if (peer.isServer()) {
                 serve(port);
                 service.playServer();
             } else {
                 connect(port);
+                reached.run();
                 service.playClient();
             }
         }

@@ -3,6 +3,7 @@ package io.rdma4j.tools.cmtools;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.endpoint.Establishment;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -58,7 +59,10 @@ public final class Ucmatose implements Callable<Integer> {
         if (acknowledgeTimeout != null) {
             WholeNumber.requireRange(spec, "-a", acknowledgeTimeout, 0, LONGEST_TIMEOUT);
         }
-        return ExitStatus.of(spec, () -> new Run(space, wanted).run());
+        return ExitStatus.of(spec, () -> Establishment.of(reached -> {
+            new Run(space, wanted).run(reached);
+            return this;
+        }));
     }
 
     private PortSpace space() {
@@ -83,8 +87,8 @@ public final class Ucmatose implements Callable<Integer> {
             connections = rendezvous.connections();
         }
 
-        void run() throws IOException {
-            rendezvous.run(port);
+        void run(Runnable reached) throws IOException {
+            rendezvous.run(port, reached);
         }
 
         @Override

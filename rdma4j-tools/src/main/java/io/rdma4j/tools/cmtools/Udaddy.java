@@ -66,7 +66,7 @@ public final class Udaddy implements Callable<Integer> {
         }
 
         void run() throws IOException {
-            rendezvous.run(PORT);
+            rendezvous.run(PORT, () -> {});
         }
 
         @Override

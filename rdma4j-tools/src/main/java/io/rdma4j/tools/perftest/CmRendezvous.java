@@ -2,6 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.endpoint.Establishment;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +22,13 @@ final class CmRendezvous implements AutoCloseable {
     /** Of datagram queue pairs, which are in another port space than the conversation. */
     private final @Nullable CmId datagramListener;
     private final Duration patience;
+    /** Where a client has met its server, from where its queue pairs go there too. */
+    private Place met;
 
     private CmRendezvous(Place own, @Nullable InetSocketAddress server,
             @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
         this.own = own;
+        met = own;
         this.server = server;
         this.listener = listener;
         this.datagramListener = datagramListener;
@@ -121,12 +125,20 @@ final class CmRendezvous implements AutoCloseable {
             return CmExchange.accept(listener.awaitRequest(), patience);
         }
         try {
-            return CmExchange.connect(resolved(PortSpace.TCP, plan), patience);
+            CmExchange exchange = plan.isOfAnyTransport()
+                    ? Establishment.of(reached -> meet(plan))
+                    : meet(plan);
+            met = new Place(exchange.context().device().name(), own.address());
+            return exchange;
         } catch (RdmaException e) {
             InetSocketAddress towards = requireServer();
             throw new IOException("Couldn't connect to " + towards.getHostString() + ":"
                     + towards.getPort() + ": " + e.getMessage(), e);
         }
+    }
+
+    private CmExchange meet(Plan plan) throws RdmaException {
+        return CmExchange.connect(resolved(PortSpace.TCP, plan), patience);
     }
 
     /** {@return how long to wait for the peer} */
@@ -158,7 +170,7 @@ final class CmRendezvous implements AutoCloseable {
     }
 
     private CmId resolved(PortSpace space, Plan plan) throws RdmaException {
-        CmId id = id(space, own);
+        CmId id = id(space, met);
         try {
             InetAddress address = own.address();
             if (address == null) {

@@ -48,6 +48,11 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
         return type == QueuePairType.UD;
     }
 
+    /** {@return whether connections of any transport do, iWARP's as well} */
+    boolean isOfAnyTransport() {
+        return !isDatagrams() && verb != Verb.ATOMIC;
+    }
+
     /** {@return whether the server sends, too} */
     boolean isServerSending() {
         return isBothWays || (isLatency && !verb.isAnswered());

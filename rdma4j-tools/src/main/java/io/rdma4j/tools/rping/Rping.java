@@ -2,6 +2,7 @@ package io.rdma4j.tools.rping;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.endpoint.Establishment;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Numbers;
 import io.rdma4j.tools.options.Patience;
@@ -161,12 +162,21 @@ public final class Rping implements Callable<Integer> {
         InetSocketAddress from = source == null
                 ? null
                 : new InetSocketAddress(Hosts.resolve(source), 0);
+        Establishment.of(reached -> {
+            ping(from, new InetSocketAddress(server, port), reached);
+            return this;
+        });
+    }
+
+    private void ping(@Nullable InetSocketAddress from, InetSocketAddress server,
+            Runnable reached) throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
-            id.resolveAddress(from, new InetSocketAddress(server, port), RESOLVE);
+            id.resolveAddress(from, server, RESOLVE);
             id.resolveRoute(RESOLVE);
             output().debug("rdma_resolve_addr - rdma_resolve_route successful");
             try (RpingSession session = session(id)) {
                 session.connect();
+                reached.run();
                 output().debug("rdma_connect successful");
                 session.ping();
                 session.leave();
