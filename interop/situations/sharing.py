@@ -85,8 +85,7 @@ def cron_safe(net, host, port, how):
     return rping(net, host, port, before=before, **{name: value for name, value in how.items() if name != "before"})
 
 
-# Not quick: a client on another host does not take iWARP yet.
-@check()
+@check(quick=True)
 def a_second_user_goes_on_with_iwarp(net):
     """Where another user's process has the address, a server warns once, in one line that names the address, who holds it and
     what to do, and goes on with iWARP. A client that names no device is served within 3 s; one that wants RoCE is refused
@@ -110,8 +109,7 @@ def one_warning(net, server, holder):
         net.expect(re.search(pattern, lines[0]), f"the warning names no {what}: {lines[0]}")
 
 
-# Not quick: a client on another host does not take iWARP yet.
-@check(("address", "wildcard", "ipv6-wildcard"))
+@check(("address", "wildcard", "ipv6-wildcard"), quick=[("wildcard",)])
 def a_foreign_program_holds_the_port(net, where):
     """Where a program that is none of rdma4j's holds UDP port 4791, a server warns once, in one line, and goes on with
     iWARP. A client that names no device is served within 8 s, on the same host as well."""
