@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Files;
@@ -12,8 +13,9 @@ import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Processes at one address, as two terminals start them. */
+/** Processes at one address, as two terminals start them. Clients are in this process, which shares it with the servers. */
 @EnabledOnOs(OS.LINUX)
+@ExtendWith(NothingStaysOpen.class)
 class SharedAddressTest {
     private static final String FIRST = "-a " + Loopback.OWN + " -p " + Loopback.PORT;
     private static final String SECOND = "-a " + Loopback.OWN + " -p " + (Loopback.PORT + 1);
@@ -31,8 +33,8 @@ class SharedAddressTest {
                 Program server = process("rping -s -v " + SECOND)) {
             doomed.lineWith("listening");
             server.lineWith("listening");
-            try (Program orphan = process("rping -c -v --patience 1 " + FIRST);
-                    Program client = process("rping -c -v -C " + PINGS + " " + SECOND)) {
+            try (Command orphan = Command.start("rping -c -v --patience 1 " + FIRST);
+                    Command client = Command.start("rping -c -v -C " + PINGS + " " + SECOND)) {
                 orphan.lineWith("rdma-ping-3");
                 client.lineWith("rdma-ping-3");
 
@@ -62,7 +64,7 @@ class SharedAddressTest {
     }
 
     private static void assertReached(String where) throws Exception {
-        try (Program client = process("rping -c -C 1 " + where)) {
+        try (Command client = Command.start("rping -c -C 1 " + where)) {
             assertThat(client.awaitEnd()).as(client.text()).isZero();
         }
     }
@@ -92,7 +94,7 @@ class SharedAddressTest {
     void aPortBelongsToOneProcess() throws Exception {
         try (Program first = process("rping -s -v -P " + FIRST)) {
             first.lineWith("listening");
-            try (Program second = process("rping -s " + FIRST)) {
+            try (Command second = Command.start("rping -s " + FIRST)) {
                 assertThat(second.awaitEnd()).isOne();
                 assertThat(second.text())
                         .contains("port " + Loopback.PORT + " is held by process " + first.pid());
