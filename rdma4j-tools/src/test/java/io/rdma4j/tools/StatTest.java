@@ -197,7 +197,7 @@ class StatTest {
         assertThat(lines.getLast())
                 .isEqualTo("stat: no running JVM of this user has no_such_device open");
         assertThat(lines.subList(0, lines.size() - 1))
-                .allMatch(each -> each.contains("does not answer within 3 s"));
+                .allMatch(each -> each.contains("does not answer within 8 s"));
         assertThat(tools.out()).isEmpty();
     }
 
