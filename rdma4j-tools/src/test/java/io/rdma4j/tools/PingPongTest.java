@@ -215,7 +215,7 @@ class PingPongTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-q 1 -r 1", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e -o"})
+    @ValueSource(strings = {"-q 1 -r 1 -n 100", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e -o"})
     void anyNumberOfQueuePairsSharesReceives(String options) throws Exception {
         play("ibv_srq_pingpong", "-c " + options);
     }
