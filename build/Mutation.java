@@ -47,7 +47,7 @@ final class Mutation {
             new Row(PROTOCOL, "iwarp", 90, List.of("iwarp.Iwarp*", "iwarp.Mpa*", "iwarp.*Reads*"),
                     List.of("iwarp.*Test")),
             new Row(PROTOCOL, "iwarp.wire", 95, List.of("iwarp.wire.*"), List.of("iwarp.*Test")),
-            new Row(SOFTNIC, "queue", 34, List.of("queue.*"),
+            new Row(SOFTNIC, "queue", 89, List.of("queue.*"),
                     List.of("queue.*Test", "PostErrorTest", "SharedReceiveQueueTest", "CompletionEndTest")),
             new Row(SOFTNIC, "network.ring", 74, List.of("network.ring.*"),
                     List.of("network.ring.*Test", "network.linux.HostMemoryTest")),
