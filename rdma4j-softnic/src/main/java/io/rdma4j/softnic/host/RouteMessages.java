@@ -12,7 +12,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Makes a {@link Host} of the messages in which Linux describes its interfaces and their addresses. Source: rtnetlink(7),
@@ -46,7 +45,11 @@ final class RouteMessages {
 
     private record Link(String name, int flags, int mtu) {}
 
-    private record Address(int created, HostAddress address) {}
+    private record Address(int created, HostAddress address) {
+        boolean isIpv6() {
+            return address.address() instanceof Inet6Address;
+        }
+    }
 
     private final Map<Integer, Link> links = new TreeMap<>();
     private final Map<Integer, List<Address>> addresses = new TreeMap<>();
@@ -176,10 +179,9 @@ final class RouteMessages {
 
     /** {@return the addresses of an interface, those of IPv6 turned round if the last that came is listed first} */
     private static List<Address> listed(List<Address> addresses) {
-        Map<Boolean, List<Address>> families = addresses.stream().collect(Collectors
-                .partitioningBy(each -> each.address.address() instanceof Inet6Address));
-        List<Address> ordered = new ArrayList<>(families.get(false));
-        List<Address> ipv6 = families.get(true);
+        List<Address> ordered = new ArrayList<>(
+                addresses.stream().filter(each -> !each.isIpv6()).toList());
+        List<Address> ipv6 = addresses.stream().filter(Address::isIpv6).toList();
         boolean isTurned = !ipv6.isEmpty()
                 && ipv6.getFirst().created > ipv6.getLast().created;
         ordered.addAll(isTurned ? ipv6.reversed() : ipv6);
