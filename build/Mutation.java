@@ -49,7 +49,7 @@ final class Mutation {
             new Row(PROTOCOL, "iwarp.wire", 95, List.of("iwarp.wire.*"), List.of("iwarp.*Test")),
             new Row(SOFTNIC, "queue", 89, List.of("queue.*"),
                     List.of("queue.*Test", "PostErrorTest", "SharedReceiveQueueTest", "CompletionEndTest")),
-            new Row(SOFTNIC, "network.ring", 74, List.of("network.ring.*"),
+            new Row(SOFTNIC, "network.ring", 86, List.of("network.ring.*"),
                     List.of("network.ring.*Test", "network.linux.HostMemoryTest")),
             new Row(SOFTNIC, "network.linux", 71,
                     List.of("network.linux.SharedTable*", "network.linux.MailboxTable*",
