@@ -167,10 +167,24 @@ public final class EventQueue<T, X extends Exception> {
 
     /** Adds an event and wakes one waiter; does nothing when closed, or if the event's object has ended. */
     public void publish(Published<T> event) {
+        publish(event, ProgressDriver.NONE);
+    }
+
+    /**
+     * As {@link #publish(Published)}.
+     *
+     * @param from of the device it comes from: it is what a waiting thread drives next, because more may follow
+     */
+    public void publish(Published<T> event, ProgressDriver from) {
         lock.lock();
         try {
             if (!closed && !event.isEnded()) {
                 events.add(event);
+                waiters.prefer(from);
+                EventSet<?>.Member present = member;
+                if (present != null) {
+                    present.prefer(from);
+                }
                 waiters.alertOne();
                 showReadiness();
             }

@@ -164,6 +164,16 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
             }
         }
 
+        /** As {@link Waiters#prefer}. */
+        void prefer(ProgressDriver driver) {
+            lock.lock();
+            try {
+                waiters.prefer(driver);
+            } finally {
+                lock.unlock();
+            }
+        }
+
         boolean isOf(EventSet<?> set) {
             return EventSet.this.equals(set);
         }

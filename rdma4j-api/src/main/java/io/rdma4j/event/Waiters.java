@@ -11,8 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
- * Threads that wait for the same. One of them may drive a device meanwhile ({@link ProgressDriver}); the others
- * sleep here.
+ * Threads that wait for the same. One of them may drive a device meanwhile ({@link ProgressDriver}), the one that has published
+ * last; the others sleep here. Devices that no thread drives are told so: they go on by themselves, and need not expect that a
+ * thread which has polled them comes back.
  *
  * <p>All but what a driver calls is under the lock.
  */
@@ -23,7 +24,9 @@ final class Waiters implements ProgressDriver.Waiter {
     private final LongPredicate isDone;
     /** Of the devices that publish for these threads, and how often they were given. */
     private final Map<ProgressDriver, Integer> drivers = new LinkedHashMap<>();
-    /** The one that a thread drives while it waits, the first of them; null if there is none. */
+    /** The same, to go through without garbage. */
+    private ProgressDriver[] all = {};
+    /** The one that a thread drives while it waits; null if there is none. */
     private @Nullable ProgressDriver preferred;
     /** The thread that drives a device, which one, and what it has seen. */
     private @Nullable Thread drivingThread;
@@ -79,7 +82,17 @@ final class Waiters implements ProgressDriver.Waiter {
             return;
         }
         drivers.merge(driver, 1, Integer::sum);
-        preferred = drivers.keySet().iterator().next();
+        all = drivers.keySet().toArray(ProgressDriver[]::new);
+        if (preferred == null) {
+            preferred = driver;
+        }
+    }
+
+    /** A device has published: more may follow from there. */
+    void prefer(ProgressDriver driver) {
+        if (!driver.equals(preferred) && drivers.containsKey(driver)) {
+            preferred = driver;
+        }
     }
 
     /** A device publishes less. The thread that drives it at the moment goes on to do so. */
@@ -94,7 +107,10 @@ final class Waiters implements ProgressDriver.Waiter {
         }
         drivers.remove(driver);
         driver.forget(this);
-        preferred = drivers.isEmpty() ? null : drivers.keySet().iterator().next();
+        all = drivers.keySet().toArray(ProgressDriver[]::new);
+        if (driver.equals(preferred)) {
+            preferred = all.length == 0 ? null : all[0];
+        }
     }
 
     /** Does something with each driver as often as it was added. */
@@ -138,7 +154,9 @@ final class Waiters implements ProgressDriver.Waiter {
 
     /** The calling thread is about to wait where it drives no device. */
     void waitElsewhere() {
-        drivers.keySet().forEach(ProgressDriver::waitElsewhere);
+        for (ProgressDriver each : all) {
+            each.waitElsewhere();
+        }
     }
 
     private void wakeDrivingThread() {
@@ -172,6 +190,11 @@ final class Waiters implements ProgressDriver.Waiter {
         ProgressDriver wanted = preferred;
         // One of these threads drives one device, or who publishes would have to wake several.
         boolean isOtherDriven = driven != null && !driven.equals(wanted);
+        for (ProgressDriver other : all) {
+            if (!other.equals(wanted)) {
+                other.waitElsewhere();
+            }
+        }
         return wanted != null && !isOtherDriven && wanted.tryAcquire(this) ? wanted : null;
     }
 

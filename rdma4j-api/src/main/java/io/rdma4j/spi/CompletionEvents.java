@@ -51,7 +51,7 @@ public final class CompletionEvents {
 
     /** Announces that completions arrived. */
     public void publish() {
-        events.publish(event);
+        events.publish(event, driver);
     }
 
     /**
