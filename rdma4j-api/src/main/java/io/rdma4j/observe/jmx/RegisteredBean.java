@@ -16,6 +16,11 @@ final class RegisteredBean {
     private static final String DOMAIN = "io.rdma4j";
     private static final String DEVICES = "rdma4j.devices";
     private static final int MAX_NAMESAKES = 100;
+    /**
+     * When JMX is started, after a device has been opened: it takes as much processor time as half of a connection, which a
+     * process has before its first message then, and one that ends soon saves.
+     */
+    private static final long START_MS = 1_000;
     private static volatile boolean isStarted;
 
     private final DeviceMXBean bean;
@@ -35,9 +40,25 @@ final class RegisteredBean {
             Thread.ofPlatform().daemon().name("rdma4j-jmx")
                     .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
                             "no JMX for " + bean.getName(), e))
-                    .start(registered::register);
+                    .start(registered::registerLater);
         }
         return registered;
+    }
+
+    private void registerLater() {
+        try {
+            Thread.sleep(START_MS);
+        } catch (InterruptedException e) {
+            // No code interrupts this thread on purpose.
+            Thread.currentThread().interrupt();
+        }
+        boolean isWanted;
+        synchronized (this) {
+            isWanted = !isHidden;
+        }
+        if (isWanted) {
+            register();
+        }
     }
 
     private void register() {

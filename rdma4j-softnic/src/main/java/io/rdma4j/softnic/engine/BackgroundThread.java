@@ -88,8 +88,10 @@ final class BackgroundThread {
             backOff();
         } else {
             long dueNs = driver.serve(null, spin);
-            if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())) {
-                waiters.sleepInBackground(dueNs, spin);
+            if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())
+                    && !waiters.sleepInBackground(dueNs, spin)) {
+                // It sleeps there for a moment and then polls, or has just come to wait.
+                LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             }
         }
     }

@@ -212,15 +212,19 @@ final class EngineWaiters implements ProgressDriver {
         return lastDrivenNs;
     }
 
-    /** Sleeps in the network after a round, unless a waiter sleeps there or wants to. */
-    void sleepInBackground(long untilNs, AdaptiveSpin ofBackground) {
+    /**
+     * Sleeps in the network after a round, unless a waiter sleeps there or wants to.
+     *
+     * @return false if another thread has the place, which will run the next round
+     */
+    boolean sleepInBackground(long untilNs, AdaptiveSpin ofBackground) {
         if (handOver()) {
-            return;
+            return true;
         }
         if (!place.tryAcquire()) {
-            // The waiter does not know what this round has changed.
+            // That thread does not know what this round has changed.
             driver.noteTraffic(driver.nowNs());
-            return;
+            return false;
         }
         try {
             isBackgroundAsleep = true;
@@ -229,6 +233,7 @@ final class EngineWaiters implements ProgressDriver {
             isBackgroundAsleep = false;
             place.release();
         }
+        return true;
     }
 
     /**

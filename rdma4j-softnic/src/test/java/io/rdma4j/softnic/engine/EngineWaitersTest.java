@@ -36,6 +36,7 @@ class EngineWaitersTest {
 
     private final DatagramNetwork network;
     private final AtomicLong skippedNs = new AtomicLong();
+    private final SleepingLink link;
     private final Engine engine;
     private final EngineDriver driver;
     private final EngineWaiters progress;
@@ -48,7 +49,8 @@ class EngineWaitersTest {
         network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
                 : new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
-        engine = new Engine(() -> 1, new SleepingLink(network));
+        link = new SleepingLink(network);
+        engine = new Engine(() -> 1, link);
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
                 () -> {});
         progress = (EngineWaiters) driver.progress();
@@ -112,6 +114,22 @@ class EngineWaitersTest {
             offers.incrementAndGet();
             return true;
         }
+    }
+
+    /** It would take the processor from that poller, and from all that want it. */
+    @Test
+    void backgroundThreadRestsWhileAPollerSleepsForAMoment() throws Exception {
+        driver.start();
+        Wait.until("the poller has the place", () -> {
+            // The background thread sleeps there otherwise.
+            driver.wake();
+            return progress.tryTakePlace();
+        });
+        int before = link.rounds();
+        Thread.sleep(50);
+        int rounds = link.rounds() - before;
+        progress.leavePlace();
+        assertThat(rounds).isLessThan(100);
     }
 
     private static Waiter waiter(EventQueue<Thread, RdmaException> events) {

@@ -2,12 +2,26 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.softnic.network.DatagramNetwork;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /** A link on which nothing arrives, and whose sleepers sleep in the sockets of a network. */
 final class SleepingLink extends QuietLink {
     private final DatagramNetwork network;
+    private final AtomicInteger rounds = new AtomicInteger();
 
     SleepingLink(DatagramNetwork network) {
         this.network = network;
+    }
+
+    /** {@return how often a thread has looked whether anything has arrived} */
+    int rounds() {
+        return rounds.get();
+    }
+
+    @Override
+    public boolean receive(long nowNs, boolean isOften) {
+        rounds.incrementAndGet();
+        return false;
     }
 
     @Override
