@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.verbs.Counter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,8 +23,20 @@ class RcNarrowLinkTest {
 
     /** @param timeout that of test programs, or that of the connection manager */
     @ParameterizedTest
-    @CsvSource({"20, 14", "128, 14", "128, 16", "256, 14", "256, 16", "512, 14"})
+    @CsvSource({"20, 14", "128, 14", "128, 16", "256, 14"})
     void everyQueuePairGetsThrough(int count, int timeout) {
+        assertEachGetsThrough(count, timeout);
+    }
+
+    /** Without time-outs that are stretched, some of 256 fail already. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"256, 16", "512, 14"})
+    void everyOneOfStillMoreQueuePairsGetsThrough(int count, int timeout) {
+        assertEachGetsThrough(count, timeout);
+    }
+
+    private void assertEachGetsThrough(int count, int timeout) {
         devices.wire.linkNs = LINK_NS;
         devices.wire.linkQueue = LINK_QUEUE;
         for (int i = 0; i < count; i++) {
