@@ -39,6 +39,13 @@ class OtherDeviceToolsTest {
         return port;
     }
 
+    /** {@return a port that no other test uses soon, for a server that does not tell which it has} */
+    private static int freePort() throws IOException {
+        try (ServerSocket any = new ServerSocket(0, 1, InetAddress.ofLiteral(Loopback.OWN))) {
+            return any.getLocalPort();
+        }
+    }
+
     private static void assertBothEndWell(Running server, Running client) throws Exception {
         int clientStatus = client.awaitEnd();
         assertThat(clientStatus).as(client.text()).isZero();
@@ -57,7 +64,7 @@ class OtherDeviceToolsTest {
 
     @Test
     void ucmatoseIsServedWithAllItsConnections() throws Exception {
-        String options = "ucmatose -c 3 -p " + Loopback.PORT;
+        String options = "ucmatose -c 3 -p " + freePort();
         try (Running server = server(options + " -b " + Loopback.OWN)) {
             server.lineWith(": starting server");
             System.clearProperty(DEVICE);
@@ -91,7 +98,7 @@ class OtherDeviceToolsTest {
     void clientOfTheClassicPairIsServed() throws Exception {
         try (Program server = Program.withOptions(List.of("-D" + DEVICE + "=iwarp"), "server",
                 "-n", "1", "-a", Loopback.OWN);
-                Running client = Command.start("client " + Loopback.OWN + " " + server.port())) {
+                Program client = new Program("client", Loopback.OWN, server.port())) {
             assertBothEndWell(server, client);
         }
     }
