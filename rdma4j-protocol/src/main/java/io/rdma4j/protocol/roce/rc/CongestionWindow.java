@@ -10,16 +10,18 @@ package io.rdma4j.protocol.roce.rc;
  * acknowledgements were merely late (RFC 4015, RFC 5682).
  *
  * <p>Many queue pairs behind a short queue have less than one packet each. So a window of one packet shrinks further: into
- * a spacing, the time between one packet and the next. It does so only where packets wait in a queue: on a path that loses
- * packets for other reasons, a few packets in flight show a loss sooner.
+ * a spacing, the time between one packet and the next, until one is acknowledged. It does so only where packets may wait in a
+ * queue: on a path that loses packets for other reasons, a few packets in flight show a loss sooner.
  */
 final class CongestionWindow {
     private static final int INITIAL = 32;
     private static final int MINIMUM = 4;
     private static final int MAXIMUM = 512;
     private static final int COLLAPSED = 2;
-    /** Each acknowledged packet shortens the spacing by one part of so many. */
-    private static final int SPACING_STEP = 8;
+    /** So many acknowledged packets widen a window that is smaller than a first loss makes it. */
+    private static final int NARROW_STEP = 8;
+    /** The longest spacing, in round trips: behind a queue that holds a packet of each eighth queue pair. */
+    private static final int MOST_ROUND_TRIPS = 8;
 
     /** The window of a lossless path, which itself delays a sender that sends too much. */
     private static final int LOSSLESS = 4096;
@@ -86,15 +88,15 @@ final class CongestionWindow {
             isCollapsed = false;
         }
         if (spacingNs > 0) {
-            spacingNs -= spacingNs / SPACING_STEP;
-            spacingNs = spacingNs < roundTripNs ? 0 : spacingNs;
+            // Only losses in a row mean that there are far too many packets; on a path that just loses some, others arrive.
+            spacingNs = 0;
             return;
         }
         acknowledged += (int) Math.min(count, MAXIMUM);
         if (packets < threshold) {
             packets = Math.min(MAXIMUM, packets + acknowledged);
             acknowledged = 0;
-        } else if (acknowledged >= (packets < MINIMUM ? SPACING_STEP : packets)) {
+        } else if (acknowledged >= (packets < MINIMUM ? NARROW_STEP : packets)) {
             acknowledged = 0;
             packets = Math.min(MAXIMUM, packets + 1);
         }
@@ -120,7 +122,8 @@ final class CongestionWindow {
     /** Below what a window is after a first loss. */
     private void shrink() {
         if (packets == 1 && isQueueing) {
-            spacingNs = Math.min(longestSpacingNs, 2 * Math.max(roundTripNs, spacingNs));
+            spacingNs = Math.min(Math.min(longestSpacingNs, MOST_ROUND_TRIPS * roundTripNs),
+                    2 * Math.max(roundTripNs, spacingNs));
         }
         packets = Math.max(1, Math.min(packets, MINIMUM) / 2);
         threshold = packets;

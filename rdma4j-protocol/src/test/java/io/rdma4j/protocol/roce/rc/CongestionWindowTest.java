@@ -86,20 +86,31 @@ class CongestionWindowTest {
         for (int i = 0; i < 10; i++) {
             window.onTimeout(20_001);
         }
-        assertThat(window.spacingNs()).isEqualTo(LONGEST_NS);
+        assertThat(window.spacingNs()).isEqualTo(8 * ROUND_TRIP_NS);
         assertThat(window.packets()).isOne();
     }
 
     @Test
-    void spacingShrinksWithEachAnswerUntilTheWindowGrowsAgain() {
+    void spacingIsNoLongerThanTheRequestersPatienceAllows() {
+        narrow();
+        window.path(ROUND_TRIP_NS, 3 * ROUND_TRIP_NS, true);
+        for (int i = 0; i < 10; i++) {
+            window.onTimeout(20_001);
+        }
+        assertThat(window.spacingNs()).isEqualTo(3 * ROUND_TRIP_NS);
+    }
+
+    @Test
+    void spacingEndsWithTheFirstAnswerAndTheWindowGrowsAgain() {
         narrow();
         window.onLoss(20_000, 20_001);
+        window.onLoss(20_000, 20_001);
         window.onAcknowledged(1, 20_001);
-        assertThat(window.spacingNs()).isEqualTo(2 * ROUND_TRIP_NS * 7 / 8);
+        assertThat(window.spacingNs()).isZero();
+        assertThat(window.packets()).isOne();
         for (int i = 2; i < 20; i++) {
             window.onAcknowledged(1, 20_000 + i);
         }
-        assertThat(window.spacingNs()).isZero();
         assertThat(window.packets()).isBetween(2, 3);
     }
 
