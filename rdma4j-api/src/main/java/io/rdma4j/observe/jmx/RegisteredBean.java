@@ -3,6 +3,8 @@ package io.rdma4j.observe.jmx;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.management.ManagementFactory;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
 import java.util.stream.Collectors;
 
 import javax.management.InstanceAlreadyExistsException;
@@ -21,6 +23,9 @@ final class RegisteredBean {
      * process has before its first message then, and one that ends soon saves.
      */
     private static final long START_MS = 1_000;
+    /** Beans of devices that were opened before JMX has started. Guarded by itself, as is the one thread that starts it. */
+    private static final SequencedSet<RegisteredBean> WAITING = new LinkedHashSet<>();
+    private static boolean isStarting;
     private static volatile boolean isStarted;
 
     private final DeviceMXBean bean;
@@ -33,31 +38,58 @@ final class RegisteredBean {
 
     static RegisteredBean register(DeviceMXBean bean) {
         RegisteredBean registered = new RegisteredBean(bean);
-        if (isStarted) {
+        if (isStarted || !waits(registered)) {
             registered.register();
-        } else {
-            // JMX may be impossible here, for example because the process may open no more files.
-            Thread.ofPlatform().daemon().name("rdma4j-jmx")
-                    .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
-                            "no JMX for " + bean.getName(), e))
-                    .start(registered::registerLater);
         }
         return registered;
     }
 
-    private void registerLater() {
+    /** {@return whether a bean is registered later} Otherwise JMX has just started. */
+    private static boolean waits(RegisteredBean registered) {
+        synchronized (WAITING) {
+            if (isStarted) {
+                return false;
+            }
+            WAITING.add(registered);
+            if (!isStarting) {
+                isStarting = true;
+                // JMX may be impossible here, for example because the process may open no more files.
+                Thread.ofPlatform().daemon().name("rdma4j-jmx")
+                        .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
+                                "no JMX for the devices of this process", e))
+                        .start(RegisteredBean::startLater);
+            }
+            return true;
+        }
+    }
+
+    private static void startLater() {
         try {
             Thread.sleep(START_MS);
         } catch (InterruptedException e) {
             // No code interrupts this thread on purpose.
             Thread.currentThread().interrupt();
         }
-        boolean isWanted;
-        synchronized (this) {
-            isWanted = !isHidden;
+        try {
+            for (RegisteredBean next = next(); next != null; next = next()) {
+                next.register();
+            }
+        } catch (RuntimeException | Error impossible) {
+            synchronized (WAITING) {
+                isStarting = false;
+            }
+            throw impossible;
         }
-        if (isWanted) {
-            register();
+    }
+
+    /** {@return the next bean that waits; null if there is none, then the thread ends} */
+    private static @Nullable RegisteredBean next() {
+        synchronized (WAITING) {
+            if (WAITING.isEmpty()) {
+                isStarting = false;
+                return null;
+            }
+            return WAITING.removeFirst();
         }
     }
 
@@ -89,6 +121,9 @@ final class RegisteredBean {
     }
 
     void unregister() {
+        synchronized (WAITING) {
+            WAITING.remove(this);
+        }
         synchronized (this) {
             isHidden = true;
             if (name == null) {
