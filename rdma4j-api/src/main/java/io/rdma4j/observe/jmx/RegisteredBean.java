@@ -3,8 +3,6 @@ package io.rdma4j.observe.jmx;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.management.ManagementFactory;
-import java.util.LinkedHashSet;
-import java.util.SequencedSet;
 import java.util.stream.Collectors;
 
 import javax.management.InstanceAlreadyExistsException;
@@ -18,14 +16,7 @@ final class RegisteredBean {
     private static final String DOMAIN = "io.rdma4j";
     private static final String DEVICES = "rdma4j.devices";
     private static final int MAX_NAMESAKES = 100;
-    /**
-     * When JMX is started, after a device has been opened: it takes as much processor time as half of a connection, which a
-     * process has before its first message then, and one that ends soon saves.
-     */
-    private static final long START_MS = 1_000;
-    /** Beans of devices that were opened before JMX has started. Guarded by itself, as is the one thread that starts it. */
-    private static final SequencedSet<RegisteredBean> WAITING = new LinkedHashSet<>();
-    private static boolean isStarting;
+    private static final JmxStart WAITING = new JmxStart();
     private static volatile boolean isStarted;
 
     private final DeviceMXBean bean;
@@ -38,62 +29,19 @@ final class RegisteredBean {
 
     static RegisteredBean register(DeviceMXBean bean) {
         RegisteredBean registered = new RegisteredBean(bean);
-        if (isStarted || !waits(registered)) {
+        if (!WAITING.add(registered)) {
             registered.register();
         }
         return registered;
     }
 
-    /** {@return whether a bean is registered later} Otherwise JMX has just started. */
-    private static boolean waits(RegisteredBean registered) {
-        synchronized (WAITING) {
-            if (isStarted) {
-                return false;
-            }
-            WAITING.add(registered);
-            if (!isStarting) {
-                isStarting = true;
-                // JMX may be impossible here, for example because the process may open no more files.
-                Thread.ofPlatform().daemon().name("rdma4j-jmx")
-                        .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
-                                "no JMX for the devices of this process", e))
-                        .start(RegisteredBean::startLater);
-            }
-            return true;
-        }
+    /** {@return whether a bean is registered at once} */
+    static boolean isStarted() {
+        return isStarted;
     }
 
-    private static void startLater() {
-        try {
-            Thread.sleep(START_MS);
-        } catch (InterruptedException e) {
-            // No code interrupts this thread on purpose.
-            Thread.currentThread().interrupt();
-        }
-        try {
-            for (RegisteredBean next = next(); next != null; next = next()) {
-                next.register();
-            }
-        } catch (RuntimeException | Error impossible) {
-            synchronized (WAITING) {
-                isStarting = false;
-            }
-            throw impossible;
-        }
-    }
-
-    /** {@return the next bean that waits; null if there is none, then the thread ends} */
-    private static @Nullable RegisteredBean next() {
-        synchronized (WAITING) {
-            if (WAITING.isEmpty()) {
-                isStarting = false;
-                return null;
-            }
-            return WAITING.removeFirst();
-        }
-    }
-
-    private void register() {
+    /** Registers it unless its device has been closed; starts JMX. */
+    void register() {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         isStarted = true;
         synchronized (this) {
@@ -121,9 +69,7 @@ final class RegisteredBean {
     }
 
     void unregister() {
-        synchronized (WAITING) {
-            WAITING.remove(this);
-        }
+        WAITING.remove(this);
         synchronized (this) {
             isHidden = true;
             if (name == null) {
