@@ -285,6 +285,7 @@ final class FuzzDevices {
         }
         victim.context.close();
         peer.context.close();
+        simulation.shutDown();
     }
 
     private static void acknowledgeEvents(Simulation.Node node) throws RdmaException {

@@ -61,7 +61,10 @@ final class Seeds {
     private static long run(Maker maker, Run run) {
         return LongStream.range(FIRST, FIRST + COUNT).map(seed -> {
             try {
-                return run.of(maker.of(seed));
+                Scenario scenario = maker.of(seed);
+                long result = run.of(scenario);
+                scenario.simulation().shutDown();
+                return result;
             } catch (Exception | AssertionError e) {
                 throw new AssertionError("seed " + seed, e);
             }

@@ -444,5 +444,7 @@ public final class ConnectionFuzz {
         context.close();
         require(network.open().isEmpty() && network.listening() == 0,
                 "left open: " + network.open() + ", " + network.listening() + " listeners");
+        // Frees its memory.
+        nic.shutDown();
     }
 }
