@@ -853,6 +853,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
             table.begin();
             for (int each : prefixes.own()) {
                 table.belongs(each, prefix, ProcessIdentity.own());
+                // Also what the damage has entered for this process: a port of another one, for example.
+                table.forgetServicesOf(each);
             }
             services.restore();
             restoreMailboxes();
@@ -868,6 +870,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private void restoreMailboxes() {
+        mailboxes.removeIf(each -> each.prefix() == prefix && !published.contains(each));
         for (MailboxTable.Entry each : published) {
             if (!mailboxes.has(each)) {
                 // Whoever does not find it uses the network.

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -170,6 +171,22 @@ class DamagedTableTest extends SharingStage {
         allCheck();
         allCheck();
         assertAllIsThere();
+    }
+
+    /** Noise has any byte, also that of a process that never held the port. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void whatNoiseEnteredForAProcessIsForgotten(int member) throws Exception {
+        happens(Damage.NOISE_BEHIND_THE_START);
+        table().owner(0, PORT & 0xffff, members.get(member).port.prefix());
+        assertThat(table().enterService(SERVICE + 1, members.get(member).port.prefix(), true))
+                .isTrue();
+        allCheck();
+        allCheck();
+        assertAllIsThere();
+        assertThat(table().services()).containsOnlyKeys(SERVICE);
+        held.release();
+        members.get(1).port.reserve(PORT).release();
     }
 
     @Test
