@@ -21,6 +21,18 @@ public record Gid(long high, long low) {
 
     private static final long IPV4_MAPPED = 0x0000_ffff_0000_0000L;
 
+    // Written out, because the JVM would generate classes for these two when they are first used.
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Gid gid && gid.high == high && gid.low == low;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Long.hashCode(high) + Long.hashCode(low);
+    }
+
     /** {@return the GID of an IPv4 or IPv6 address} */
     public static Gid of(InetAddress address) {
         byte[] bytes = address.getAddress();

@@ -17,10 +17,6 @@ final class ForeignStatTarget {
     public static void main(String[] arguments) throws Exception {
         ShownDevice first = ShownDevice.show(new Device("foreign0",
                 Map.of("sent_pkts", 5L, "out_of_buffer", 3L, "symbol_error", 0L)));
-        while (System.getProperty("rdma4j.devices") == null) {
-            Thread.onSpinWait();
-        }
-        // JMX has been started: it is shown at once.
         ShownDevice second = ShownDevice.show(new Device("foreign1", Map.of()));
         System.out.println("shown");
         while (System.in.read() >= 0) {

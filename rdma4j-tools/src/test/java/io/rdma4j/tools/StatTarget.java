@@ -37,11 +37,6 @@ final class StatTarget {
                         .createQueuePair(new QueuePairInitAttributes().completionQueue(queue))) {
             connect(id.context(), a, b);
             connect(id.context(), b, a);
-            // The first start of JMX takes its time.
-            boolean isShown = !"false".equals(System.getProperty("rdma4j.jmx"));
-            while (isShown && System.getProperty("rdma4j.devices") == null) {
-                Thread.onSpinWait();
-            }
             do {
                 b.postReceive(new ReceiveWorkRequest());
                 a.postSend(new SendWorkRequest().send().set(SendFlag.SIGNALED));

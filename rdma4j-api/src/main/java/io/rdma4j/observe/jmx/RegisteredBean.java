@@ -3,20 +3,18 @@ package io.rdma4j.observe.jmx;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.management.ManagementFactory;
-import java.util.stream.Collectors;
 
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
-/** A bean on its way into the platform's MBean server, in it, or out of it. */
+/** A bean that waits for the platform's MBean server, is in it, or was taken out of it. */
 final class RegisteredBean {
     private static final System.Logger LOG = System.getLogger(RegisteredBean.class.getName());
     private static final String DOMAIN = "io.rdma4j";
-    private static final String DEVICES = "rdma4j.devices";
     private static final int MAX_NAMESAKES = 100;
-    private static final JmxStart WAITING = new JmxStart();
+    private static final WaitingBeans WAITING = new WaitingBeans();
     private static volatile boolean isStarted;
 
     private final DeviceMXBean bean;
@@ -27,8 +25,10 @@ final class RegisteredBean {
         this.bean = bean;
     }
 
+    /** Registers a bean now, or as soon as this process has an MBean server. */
     static RegisteredBean register(DeviceMXBean bean) {
         RegisteredBean registered = new RegisteredBean(bean);
+        PublishedNames.add(bean.getName());
         if (!WAITING.add(registered)) {
             registered.register();
         }
@@ -40,7 +40,7 @@ final class RegisteredBean {
         return isStarted;
     }
 
-    /** Registers it unless its device has been closed; starts JMX. */
+    /** Registers it unless its device has been closed; makes the platform's MBean server if there is none. */
     void register() {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         isStarted = true;
@@ -57,7 +57,6 @@ final class RegisteredBean {
                 }
             }
         }
-        publishNames(server);
     }
 
     private ObjectName objectName(int instance) throws JMException {
@@ -68,10 +67,15 @@ final class RegisteredBean {
                 + (instance == 1 ? "" : ",instance=" + instance));
     }
 
+    /** Idempotent. */
     void unregister() {
         WAITING.remove(this);
         synchronized (this) {
+            if (isHidden) {
+                return;
+            }
             isHidden = true;
+            PublishedNames.remove(bean.getName());
             if (name == null) {
                 return;
             }
@@ -81,22 +85,6 @@ final class RegisteredBean {
                 LOG.log(System.Logger.Level.DEBUG, "{0} was not in JMX any more", name);
             }
             name = null;
-        }
-        publishNames(ManagementFactory.getPlatformMBeanServer());
-    }
-
-    private static void publishNames(MBeanServer server) {
-        try {
-            String names = server.queryNames(new ObjectName(DOMAIN + ":type=Device,*"), null)
-                    .stream().map(each -> each.getKeyProperty("name")).sorted()
-                    .collect(Collectors.joining(","));
-            if (names.isEmpty()) {
-                System.clearProperty(DEVICES);
-            } else {
-                System.setProperty(DEVICES, names);
-            }
-        } catch (JMException e) {
-            throw new IllegalStateException("the name is well formed", e);
         }
     }
 }

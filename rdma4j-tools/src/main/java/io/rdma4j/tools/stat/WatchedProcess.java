@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -46,6 +47,10 @@ final class WatchedProcess implements Closeable {
     /** Shorter than the JDK waits for a JVM that does not answer. */
     private static final long ANSWER_SECONDS = 8;
     private static final long STOPPED_LOOK_MS = 100;
+    /** A few of the seconds in which the process looks once each. */
+    private static final long REGISTERED_SECONDS = 3;
+    private static final long REGISTERED_LOOK_MS = 50;
+    private static final ObjectName DEVICE_BEANS = deviceBeans();
 
     private final long pid;
     private final String program;
@@ -189,14 +194,41 @@ final class WatchedProcess implements Closeable {
             throws IOException, AttachNotSupportedException {
         VirtualMachine machine = VirtualMachine.attach(id);
         try {
-            if (machine.getSystemProperties().getProperty(DEVICES) == null) {
+            String devices = machine.getSystemProperties().getProperty(DEVICES);
+            if (devices == null) {
                 return null;
             }
             JMXServiceURL address = new JMXServiceURL(machine.startLocalManagementAgent());
-            return new WatchedProcess(Long.parseLong(id), commandLine.split(" ", 2)[0],
-                    JMXConnectorFactory.connect(address));
+            WatchedProcess process = new WatchedProcess(Long.parseLong(id),
+                    commandLine.split(" ", 2)[0], JMXConnectorFactory.connect(address));
+            process.awaitBeans(devices.split(",", -1).length);
+            return process;
         } finally {
             machine.detach();
+        }
+    }
+
+    /** Waits until the process has noticed that it has an MBean server now, which is within a second. */
+    private void awaitBeans(int devices) throws IOException {
+        long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(REGISTERED_SECONDS);
+        try {
+            while (beans().size() < devices && System.nanoTime() - untilNs < 0) {
+                Thread.sleep(REGISTERED_LOOK_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Set<ObjectName> beans() throws IOException {
+        return connector.getMBeanServerConnection().queryNames(DEVICE_BEANS, null);
+    }
+
+    private static ObjectName deviceBeans() {
+        try {
+            return new ObjectName("io.rdma4j:type=Device,*");
+        } catch (JMException e) {
+            throw new IllegalStateException("the name is well formed", e);
         }
     }
 
@@ -220,8 +252,7 @@ final class WatchedProcess implements Closeable {
     ProcessReading read(@Nullable String only) throws IOException, JMException {
         List<DeviceReading> devices = new ArrayList<>();
         MBeanServerConnection server = connector.getMBeanServerConnection();
-        for (ObjectName name : server.queryNames(new ObjectName("io.rdma4j:type=Device,*"),
-                null)) {
+        for (ObjectName name : beans()) {
             DeviceReading device = read(server, name);
             if (device != null && (only == null || only.equals(device.name()))) {
                 devices.add(device);

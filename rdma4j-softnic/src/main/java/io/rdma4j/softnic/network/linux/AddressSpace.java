@@ -4,13 +4,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * Checks whether memory is mapped. A segment can be outside of mapped memory, because {@link
@@ -25,27 +21,13 @@ public final class AddressSpace {
     /** Loaded only if native access is enabled. */
     private static final class Native {
         private static final int MS_ASYNC = 1;
-        private static final MethodHandle MSYNC = LinuxCalls.plain("msync", JAVA_INT, JAVA_LONG,
-                JAVA_LONG, JAVA_INT);
-        private static final long PAGE_BYTES = pageBytes();
-
-        /** getpagesize(2). */
-        private static long pageBytes() {
-            try {
-                return (int) LinuxCalls.plain("getpagesize", JAVA_INT).invokeExact();
-            } catch (Throwable t) {
-                throw new IllegalStateException(t);
-            }
-        }
+        private static final CFunction MSYNC = CFunction.ofInt("msync");
+        private static final long PAGE_BYTES = CFunction.ofInt("getpagesize").call();
 
         /** msync(2) with this flag only checks whether every page is mapped. */
         static boolean isMapped(long address, long length) {
             long start = address & -PAGE_BYTES;
-            try {
-                return (int) MSYNC.invokeExact(start, address - start + length, MS_ASYNC) == 0;
-            } catch (Throwable t) {
-                throw new IllegalStateException(t);
-            }
+            return MSYNC.call(start, address - start + length, MS_ASYNC) == 0;
         }
     }
 

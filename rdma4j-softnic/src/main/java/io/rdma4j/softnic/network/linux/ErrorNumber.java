@@ -2,9 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
@@ -18,24 +16,19 @@ final class ErrorNumber {
     /** For functions whose error number is captured. */
     static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
 
-    private static final StructLayout STATE = Linker.Option.captureStateLayout();
-    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
+    /** Where it is in {@link Linker.Option#captureStateLayout}, in which Linux has nothing else. */
+    static final long ERRNO = 0;
 
     private final MemorySegment state;
 
     /** @param arena allocates the memory for it */
     ErrorNumber(Arena arena) {
-        state = arena.allocate(STATE);
+        state = arena.allocate(JAVA_INT);
     }
 
     /** {@return the memory that a call captures it in} */
     MemorySegment state() {
         return state;
-    }
-
-    /** {@return the result of a call, or the negated error number} */
-    int outcome(int result) {
-        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
     }
 
     /** {@return the result of a call, or the negated error number} */

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.SystemRandom;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
 import io.rdma4j.softnic.network.ring.PeerProcess;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +32,6 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private static final long LENGTH = Mailbox.length(RINGS);
     private static final int MAX_WAKERS = 256;
     private static final Neighbour[] NONE = {};
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final SharedPort shared;
     private final MailboxTable table;
@@ -81,7 +80,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     private static long newNonce() {
         // Neither 0 nor negative, which have other meanings.
-        return RANDOM.nextLong(1, Long.MAX_VALUE);
+        return Math.max(1, SystemRandom.nextLong() >>> 1);
     }
 
     /** {@return the pipe that wakes a thread that waits for this device} */

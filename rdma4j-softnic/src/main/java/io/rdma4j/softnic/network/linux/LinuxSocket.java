@@ -6,8 +6,8 @@ import io.rdma4j.verbs.SystemErrors;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
+import static io.rdma4j.softnic.network.linux.CFunction.address;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_ATTACH_REUSEPORT_CBPF;
@@ -15,7 +15,6 @@ import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
@@ -29,19 +28,9 @@ final class LinuxSocket implements Outlet {
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
 
-    private static final MethodHandle SENDMSG = LinuxCalls.plain("sendmsg", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMSG_AGAIN = LinuxCalls.handle("sendmsg", JAVA_LONG,
-            JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMMSG = LinuxCalls.plain("sendmmsg", JAVA_INT, JAVA_INT,
-            ADDRESS, JAVA_INT, JAVA_INT);
-    private static final MethodHandle SENDMMSG_AGAIN = LinuxCalls.handle("sendmmsg", JAVA_INT,
-            JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-    private static final MethodHandle RECVMSG = LinuxCalls.plain("recvmsg", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_INT);
-
-    private static final MethodHandle RECVMSG_AGAIN = LinuxCalls.handle("recvmsg", JAVA_LONG,
-            JAVA_INT, ADDRESS, JAVA_INT);
+    private static final CFunction SENDMSG = CFunction.ofLong("sendmsg");
+    private static final CFunction SENDMMSG = CFunction.ofInt("sendmmsg");
+    private static final CFunction RECVMSG = CFunction.ofLong("recvmsg");
 
     private final ErrorNumber error;
     private final MemorySegment value;
@@ -168,15 +157,9 @@ final class LinuxSocket implements Outlet {
         if (isClosed()) {
             return -EBADF;
         }
-        try {
-            long sent = (long) SENDMSG.invokeExact(descriptor, message, 0);
-            return sent >= 0
-                    ? sent
-                    : error.outcome((long) SENDMSG_AGAIN.invokeExact(error.state(), descriptor,
-                            message, 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        long at = address(message);
+        long sent = SENDMSG.call(descriptor, at, 0);
+        return sent >= 0 ? sent : SENDMSG.call(error, descriptor, at, 0);
     }
 
     @Override
@@ -184,15 +167,9 @@ final class LinuxSocket implements Outlet {
         if (isClosed()) {
             return -EBADF;
         }
-        try {
-            int sent = (int) SENDMMSG.invokeExact(descriptor, messages, count, 0);
-            return sent >= 0
-                    ? sent
-                    : error.outcome((int) SENDMMSG_AGAIN.invokeExact(error.state(), descriptor,
-                            messages, count, 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        long at = address(messages);
+        long sent = SENDMMSG.call(descriptor, at, count, 0);
+        return (int) (sent >= 0 ? sent : SENDMMSG.call(error, descriptor, at, count, 0));
     }
 
     @Override
@@ -200,11 +177,7 @@ final class LinuxSocket implements Outlet {
         if (isClosed()) {
             return -EBADF;
         }
-        try {
-            return (long) RECVMSG.invokeExact(descriptor, report, MSG_ERRQUEUE);
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return RECVMSG.call(descriptor, address(report), MSG_ERRQUEUE);
     }
 
     /** {@return the number of bytes received, negative if there are none} */
@@ -212,21 +185,12 @@ final class LinuxSocket implements Outlet {
         if (isClosed()) {
             return -EBADF;
         }
-        try {
-            return (long) RECVMSG.invokeExact(descriptor, message, 0);
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return RECVMSG.call(descriptor, address(message), 0);
     }
 
     /** As {@link #receive}, with the error number. {@return the number of bytes} */
     long receiveOrFail(MemorySegment message) {
-        try {
-            return error.outcome(
-                    (long) RECVMSG_AGAIN.invokeExact(error.state(), descriptor, message, 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return RECVMSG.call(error, descriptor, address(message), 0);
     }
 
     boolean isClosed() {

@@ -2,10 +2,10 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.network.SystemRandom;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -28,7 +28,6 @@ final class PlaceFinder implements AutoCloseable {
     private final Prefixes prefixes;
     private final ProbeSender probes;
     private final long answerTimeoutNs;
-    private final SecureRandom random = new SecureRandom();
 
     /** @param answerTimeoutNs how long to wait for answers */
     PlaceFinder(SharedTable table, Prefixes prefixes, Arena arena, long answerTimeoutNs)
@@ -69,7 +68,7 @@ final class PlaceFinder implements AutoCloseable {
     }
 
     private void ask(int group, int places) {
-        long nonce = random.nextLong();
+        long nonce = SystemRandom.nextLong();
         table.beginProbes(nonce);
         for (int place = 0; place < places; place++) {
             probes.send(table.address(group), table.scope(group), place, nonce);

@@ -6,14 +6,11 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
@@ -56,8 +53,7 @@ public final class RouteSocket implements AutoCloseable {
 
     /** Apart, so that {@link #obstacle} makes no restricted call of the JVM. */
     private static final class Functions {
-        static final MethodHandle RECV = LinuxCalls.handle("recv", JAVA_LONG, JAVA_INT, ADDRESS,
-                JAVA_LONG, JAVA_INT);
+        static final CFunction RECV = CFunction.ofLong("recv");
     }
 
     private final Arena arena;
@@ -223,13 +219,8 @@ public final class RouteSocket implements AutoCloseable {
 
     /** recv(2). {@return the bytes, or the negated error number} */
     private long receive() {
-        try {
-            return error
-                    .outcome((long) Functions.RECV.invokeExact(error.state(), descriptor, buffer,
-                            buffer.byteSize(), 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return Functions.RECV.call(error, descriptor, CFunction.address(buffer), buffer.byteSize(),
+                0);
     }
 
     // ---------------------------------------------------------------- changes

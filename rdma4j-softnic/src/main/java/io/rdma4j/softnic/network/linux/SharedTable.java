@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.SystemRandom;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +70,6 @@ final class SharedTable {
     private static final long ONLY_REPETITIONS = 1L << 40;
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
     static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final TableMemory memory;
 
@@ -91,7 +90,7 @@ final class SharedTable {
     void clear() {
         memory.longAt(MAGIC_AT, 0);
         memory.clear(ANSWERS_AT, LENGTH);
-        memory.longAt(KEY_AT, RANDOM.nextLong());
+        memory.longAt(KEY_AT, SystemRandom.nextLong());
         memory.intAt(VERSION_AT, VERSION);
         memory.longAt(MAGIC_AT, MAGIC);
     }
@@ -107,7 +106,8 @@ final class SharedTable {
      * Begins with any prefix: packets may still be on their way to a process that had a prefix of a table before.
      */
     void beginAnywhere() {
-        memory.intAt(LAST_TAKEN_AT, RANDOM.nextInt(LAST_PREFIX));
+        memory.intAt(LAST_TAKEN_AT,
+                (int) Long.remainderUnsigned(SystemRandom.nextLong(), LAST_PREFIX));
     }
 
     /** @param first the first prefix of the process, which identifies it in groups */

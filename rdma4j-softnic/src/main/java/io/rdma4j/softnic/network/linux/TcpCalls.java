@@ -1,18 +1,14 @@
 package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.net.InetSocketAddress;
 
+import static io.rdma4j.softnic.network.linux.CFunction.address;
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_ERROR;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_LINGER;
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The C library's functions for non-blocking TCP sockets, one method for each function. A call that fails returns the
@@ -27,25 +23,12 @@ final class TcpCalls {
     private static final long SIOCOUTQ = 0x5411;
     private static final int SHUT_WR = 1;
 
-    private static final MethodHandle GETSOCKNAME = LinuxCalls.handle("getsockname", JAVA_INT,
-            JAVA_INT, ADDRESS, ADDRESS);
-    private static final MethodHandle GETPEERNAME = LinuxCalls.handle("getpeername", JAVA_INT,
-            JAVA_INT, ADDRESS, ADDRESS);
-    // The address of the bytes is a number: a segment made for the call would be garbage.
-    private static final MethodHandle RECV = LinuxCalls.plain("recv", JAVA_LONG, JAVA_INT,
-            JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle RECV_AGAIN = LinuxCalls.handle("recv", JAVA_LONG, JAVA_INT,
-            JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SEND = LinuxCalls.plain("send", JAVA_LONG, JAVA_INT,
-            JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SEND_AGAIN = LinuxCalls.handle("send", JAVA_LONG, JAVA_INT,
-            JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SHUTDOWN = LinuxCalls.handle("shutdown", JAVA_INT, JAVA_INT,
-            JAVA_INT);
-    private static final MethodHandle IOCTL = Linker.nativeLinker().downcallHandle(
-            Linker.nativeLinker().defaultLookup().findOrThrow("ioctl"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS),
-            Linker.Option.firstVariadicArg(2));
+    private static final CFunction GETSOCKNAME = CFunction.ofInt("getsockname");
+    private static final CFunction GETPEERNAME = CFunction.ofInt("getpeername");
+    private static final CFunction RECV = CFunction.ofLong("recv");
+    private static final CFunction SEND = CFunction.ofLong("send");
+    private static final CFunction SHUTDOWN = CFunction.ofInt("shutdown");
+    private static final CFunction IOCTL = CFunction.ofInt("ioctl");
 
     private final LinuxCalls calls;
     private final ErrorNumber error;
@@ -99,17 +82,11 @@ final class TcpCalls {
         return name(GETPEERNAME, "getpeername", socket);
     }
 
-    private InetSocketAddress name(MethodHandle function, String called, int socket)
+    private InetSocketAddress name(CFunction function, String called, int socket)
             throws LinuxSocket.Refused {
         nameLength.set(JAVA_INT, 0, SocketAddress.MAX_LENGTH);
-        int result;
-        try {
-            result = error.outcome(
-                    (int) function.invokeExact(error.state(), socket, name, nameLength));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
-        LinuxSocket.Refused.unlessDone(result, called);
+        long result = function.call(error, socket, address(name), address(nameLength));
+        LinuxSocket.Refused.unlessDone((int) result, called);
         return SocketAddress.read(name);
     }
 
@@ -135,52 +112,27 @@ final class TcpCalls {
      * fails}
      */
     static long receive(int socket, long address, long most) {
-        try {
-            return (long) RECV.invokeExact(socket, address, most, 0);
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return RECV.call(socket, address, most, 0);
     }
 
     /** recv(2). {@return the bytes, 0 at the end} */
     long receiveOrFail(int socket, long address, long most) {
-        try {
-            return error.outcome(
-                    (long) RECV_AGAIN.invokeExact(error.state(), socket, address, most, 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return RECV.call(error, socket, address, most, 0);
     }
 
     /** send(2). {@return the number of bytes accepted} */
     long send(int socket, long address, long length) {
-        try {
-            long sent = (long) SEND.invokeExact(socket, address, length, MSG_NOSIGNAL);
-            return sent >= 0
-                    ? sent
-                    : error.outcome((long) SEND_AGAIN.invokeExact(error.state(), socket, address,
-                            length, MSG_NOSIGNAL));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        long sent = SEND.call(socket, address, length, MSG_NOSIGNAL);
+        return sent >= 0 ? sent : SEND.call(error, socket, address, length, MSG_NOSIGNAL);
     }
 
     /** shutdown(2) of the writing direction. */
     int finish(int socket) {
-        try {
-            return error.outcome((int) SHUTDOWN.invokeExact(error.state(), socket, SHUT_WR));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return (int) SHUTDOWN.call(error, socket, SHUT_WR);
     }
 
     /** ioctl(2) {@code SIOCOUTQ}. {@return the number of sent bytes that are not acknowledged, -1 if the call fails} */
     int unacknowledged(int socket) {
-        try {
-            int result = (int) IOCTL.invokeExact(socket, SIOCOUTQ, value);
-            return result < 0 ? -1 : value.get(JAVA_INT, 0);
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return IOCTL.call(socket, SIOCOUTQ, address(value)) < 0 ? -1 : value.get(JAVA_INT, 0);
     }
 }

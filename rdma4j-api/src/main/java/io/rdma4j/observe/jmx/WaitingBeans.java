@@ -5,20 +5,22 @@ import org.jspecify.annotations.Nullable;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 
+import javax.management.MBeanServerFactory;
+
 /**
- * The beans of devices that were opened before JMX has started: one thread registers them a second after the first. Starting JMX
- * took a sixth of the processor time that a client had used before its first message; now that time comes after it, and a process
- * that ends soon saves it. Thread safe.
+ * The beans of devices that were opened before this process had an MBean server. A thread looks every second whether it
+ * has one now, because a program or a client that attaches has made it, and registers them then. To make it without need
+ * would cost a quarter of a second of processor time, as much as all of rdma4j needs before its first message. Thread safe.
  */
-final class JmxStart {
-    private static final System.Logger LOG = System.getLogger(JmxStart.class.getName());
-    private static final long AFTER_MS = 1_000;
+final class WaitingBeans {
+    private static final System.Logger LOG = System.getLogger(WaitingBeans.class.getName());
+    private static final long LOOK_MS = 1_000;
 
     /** Guarded by this, as is whether there is a thread. */
     private final SequencedSet<RegisteredBean> waiting = new LinkedHashSet<>();
     private boolean hasThread;
 
-    /** {@return whether the bean will be registered} Otherwise JMX has started. */
+    /** {@return whether the bean will be registered} Otherwise the beans of this process are in a server already. */
     synchronized boolean add(RegisteredBean bean) {
         if (RegisteredBean.isStarted()) {
             return false;
@@ -41,11 +43,23 @@ final class JmxStart {
 
     private void run() {
         try {
-            Thread.sleep(AFTER_MS);
+            do {
+                Thread.sleep(LOOK_MS);
+                if (isOver()) {
+                    return;
+                }
+            } while (MBeanServerFactory.findMBeanServer(null).isEmpty());
         } catch (InterruptedException e) {
             // No code interrupts this thread on purpose.
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error impossible) {
+            end();
+            throw impossible;
         }
+        register();
+    }
+
+    private void register() {
         try {
             for (RegisteredBean next = next(); next != null; next = next()) {
                 next.register();
@@ -56,13 +70,15 @@ final class JmxStart {
         }
     }
 
+    /** {@return whether no bean waits; then the thread ends} */
+    private synchronized boolean isOver() {
+        hasThread = !waiting.isEmpty();
+        return !hasThread;
+    }
+
     /** {@return the next bean; null if there is none, then the thread ends} */
     private synchronized @Nullable RegisteredBean next() {
-        if (waiting.isEmpty()) {
-            hasThread = false;
-            return null;
-        }
-        return waiting.removeFirst();
+        return isOver() ? null : waiting.removeFirst();
     }
 
     private synchronized void end() {

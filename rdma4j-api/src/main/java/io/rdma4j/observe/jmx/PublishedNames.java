@@ -1,0 +1,39 @@
+package io.rdma4j.observe.jmx;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The system property {@code rdma4j.devices}: the names of the open devices in order, with commas between them. Classes of
+ * this project in several class loaders share it. Thread safe.
+ */
+final class PublishedNames {
+    private static final String PROPERTY = "rdma4j.devices";
+
+    private PublishedNames() {}
+
+    static void add(String name) {
+        System.getProperties().compute(PROPERTY, (_, before) -> {
+            List<String> names = names(before);
+            names.add(name);
+            names.sort(null);
+            return String.join(",", names);
+        });
+    }
+
+    /** Removes one of this name. */
+    static void remove(String name) {
+        System.getProperties().compute(PROPERTY, (_, before) -> {
+            List<String> names = names(before);
+            names.remove(name);
+            return names.isEmpty() ? null : String.join(",", names);
+        });
+    }
+
+    private static List<String> names(Object joined) {
+        return joined instanceof String text && !text.isEmpty()
+                ? new ArrayList<>(Arrays.asList(text.split(",", -1)))
+                : new ArrayList<>();
+    }
+}
