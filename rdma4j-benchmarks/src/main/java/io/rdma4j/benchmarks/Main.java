@@ -1,6 +1,7 @@
 package io.rdma4j.benchmarks;
 
 import io.rdma4j.benchmarks.compare.Compare;
+import io.rdma4j.benchmarks.service.ServiceCommand;
 import io.rdma4j.benchmarks.side.Side;
 import picocli.CommandLine;
 
@@ -14,6 +15,7 @@ public final class Main {
     public static void main(String[] arguments) {
         Locale.setDefault(Locale.ROOT);
         CommandLine line = new CommandLine(new Compare()).addSubcommand(new Side())
+                .addSubcommand(new ServiceCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true);
         line.setExecutionExceptionHandler((e, command, parsed) -> {
             command.getErr().println(command.getCommandName() + ": " + e);

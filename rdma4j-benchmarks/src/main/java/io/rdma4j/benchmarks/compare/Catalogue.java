@@ -85,6 +85,7 @@ final class Catalogue {
         iwarp();
         capacity();
         tools();
+        trials.addAll(ServiceTrials.all(isQuick, warmUpSeconds, seconds));
     }
 
     List<Trial> trials() {

@@ -65,6 +65,11 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /** Writes a line to its standard input. */
+    void tell(String line) throws IOException {
+        process.outputWriter().append(line).append('\n').flush();
+    }
+
     /** Waits for its end, whatever its status. {@return all that it said} */
     List<String> awaitEnd() throws IOException {
         for (String line = output.readLine(); line != null; line = output.readLine()) {

@@ -123,8 +123,14 @@ public final class Compare implements Callable<Integer> {
         String objection = session.bystanders().objection().map(words -> words + "\n\n").orElse("");
         return objection + Tables.facts(facts) + "\n## Ratios\n\n" + Tables.goals(session)
                 + "\n## Figures\n\n"
-                + Tables.figures(session)
+                + Tables.figures(session) + service(session)
                 + (obstacles.isEmpty() ? ""
                         : "\n## Not measured, or not in every round\n\n" + obstacles);
+    }
+
+    private static String service(Session session) {
+        String figures = Tables.service(session);
+        return figures.isEmpty() ? ""
+                : "\n## Service, operations a second of all clients\n\n" + figures;
     }
 }

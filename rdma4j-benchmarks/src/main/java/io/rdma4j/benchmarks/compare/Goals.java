@@ -5,6 +5,7 @@ import io.rdma4j.benchmarks.compare.Goal.Kind;
 import io.rdma4j.benchmarks.workload.Quantity;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The figures that rdma4j seeks on a machine with two cores. */
 final class Goals {
@@ -14,6 +15,10 @@ final class Goals {
     private Goals() {}
 
     static List<Goal> all() {
+        return Stream.concat(ofMessages().stream(), ServiceGoals.all().stream()).toList();
+    }
+
+    private static List<Goal> ofMessages() {
         return List.of(
                 most(WRITE + "against the UDP ceiling with checksums", Catalogue.WRITE_1M,
                         Catalogue.UDP_CEILING, 0.95),

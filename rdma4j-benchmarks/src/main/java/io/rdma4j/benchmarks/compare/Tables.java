@@ -45,7 +45,7 @@ final class Tables {
                 "B allocated an operation"), hasFar ? "far apart" : null));
         for (Trial trial : session.trials()) {
             Optional<Samples> chief = session.samples(trial.id(), trial.chief());
-            if (chief.isEmpty()) {
+            if (chief.isEmpty() || isOfService(trial)) {
                 continue;
             }
             Quantity unit = trial.chief();
@@ -59,6 +59,36 @@ final class Tables {
                     median(session, trial, Quantity.ALLOCATED_BYTES)), hasFar ? far : null));
         }
         return table(rows);
+    }
+
+    /** {@return the figures of the service, empty if none was measured} */
+    static String service(Session session) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("who", "what", "first 5 s", "first 10 s", "first 20 s", "warm",
+                "least to most", "beside it by TCP", "99th percentile, µs",
+                "processor time an operation, µs"));
+        for (Trial trial : session.trials()) {
+            Optional<Samples> chief = session.samples(trial.id(), trial.chief());
+            if (chief.isEmpty() || !isOfService(trial)) {
+                continue;
+            }
+            Samples samples = chief.get();
+            rows.add(List.of(trial.peer(), trial.work(),
+                    median(session, trial, Quantity.FIRST_5_S_PER_SECOND),
+                    median(session, trial, Quantity.FIRST_10_S_PER_SECOND),
+                    median(session, trial, Quantity.FIRST_20_S_PER_SECOND),
+                    Text.number(trial.chief(), samples.median()),
+                    Text.number(trial.chief(), samples.least()) + " – "
+                            + Text.number(trial.chief(), samples.most()),
+                    median(session, trial, Quantity.WARM_BESIDE_PER_SECOND),
+                    median(session, trial, Quantity.LATENCY_99_NS),
+                    median(session, trial, Quantity.CPU_NS)));
+        }
+        return rows.size() == 1 ? "" : table(rows);
+    }
+
+    private static boolean isOfService(Trial trial) {
+        return trial.chief() == Quantity.WARM_PER_SECOND;
     }
 
     private static String median(Session session, Trial trial, Quantity quantity) {

@@ -18,6 +18,18 @@ public enum Quantity {
     CPU_SHARE("% of a core", 100, 2),
     /** Bytes that Java threads allocated for each operation. */
     ALLOCATED_BYTES("B/operation", 1, 3),
+    /** Operations of all clients of a service in the first seconds, from the start of their processes. */
+    FIRST_5_S_PER_SECOND("/s", 1, 0),
+    /** The same. */
+    FIRST_10_S_PER_SECOND("/s", 1, 0),
+    /** The same. */
+    FIRST_20_S_PER_SECOND("/s", 1, 0),
+    /** Their operations in the last seconds. */
+    WARM_PER_SECOND("/s", 1, 0),
+    /** Those of clients that use TCP, beside others that use RDMA. */
+    WARM_BESIDE_PER_SECOND("/s", 1, 0),
+    /** Processor time of all processes of a service for an operation. */
+    CPU_NS("µs of a processor", 1e-3, 1),
     /** Datagrams that did not arrive. */
     LOST("lost", 1, 0);
 
