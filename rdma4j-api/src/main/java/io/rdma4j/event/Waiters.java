@@ -28,6 +28,7 @@ final class Waiters implements ProgressDriver.Waiter {
     private ProgressDriver[] all = {};
     /** The one that a thread drives while it waits; null if there is none. */
     private @Nullable ProgressDriver preferred;
+    private final WaitTimer timer = new WaitTimer(this);
     /** The thread that drives a device, which one, and what it has seen. */
     private @Nullable Thread drivingThread;
     private @Nullable ProgressDriver driven;
@@ -111,6 +112,9 @@ final class Waiters implements ProgressDriver.Waiter {
         if (driver.equals(preferred)) {
             preferred = all.length == 0 ? null : all[0];
         }
+        if (all.length == 0) {
+            timer.stop();
+        }
     }
 
     /** Does something with each driver as often as it was added. */
@@ -173,15 +177,45 @@ final class Waiters implements ProgressDriver.Waiter {
      */
     void await(long since, long timeoutNs) throws InterruptedException {
         long remainingNs = timeoutNs;
+        boolean hasDriven = false;
         while (!isDone.test(since) && remainingNs > 0) {
-            ProgressDriver acquired = acquire();
+            // A virtual thread drives briefly, and then sleeps here until it is alerted.
+            ProgressDriver acquired = hasDriven && Thread.currentThread().isVirtual() ? null
+                    : acquire();
+            hasDriven = acquired != null;
             if (acquired == null) {
-                remainingNs = alerted.awaitNanos(remainingNs);
+                remainingNs = sleep(remainingNs);
             } else {
                 long startNs = System.nanoTime();
                 drive(acquired, since, remainingNs);
                 remainingNs -= System.nanoTime() - startNs;
             }
+        }
+    }
+
+    /** Waits until it is alerted, or time is up. {@return the time that is left} */
+    private long sleep(long timeoutNs) throws InterruptedException {
+        if (!Thread.currentThread().isVirtual()) {
+            return alerted.awaitNanos(timeoutNs);
+        }
+        if (timeoutNs == Long.MAX_VALUE) {
+            alerted.await();
+            return timeoutNs;
+        }
+        long endNs = System.nanoTime() + timeoutNs;
+        timer.ringBefore(endNs);
+        alerted.await();
+        return endNs - System.nanoTime();
+    }
+
+    /** The time of a virtual thread may be up. */
+    void onTimer() {
+        lock.lock();
+        try {
+            timer.hasRung();
+            alerted.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 

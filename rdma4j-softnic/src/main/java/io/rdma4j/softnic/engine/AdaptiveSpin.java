@@ -32,6 +32,11 @@ final class AdaptiveSpin {
         }
     }
 
+    /** {@return whether the last round has received anything} */
+    boolean hasReceived() {
+        return hasReceived;
+    }
+
     /** {@return whether to poll again at once} Other threads may have used the processor meanwhile. */
     boolean goesOn(long nowNs) {
         if (hasReceived) {

@@ -31,6 +31,7 @@ final class EngineWaiters implements ProgressDriver {
     private @Nullable Waiter present;
     private boolean hasMoreToDo;
     private final AdaptiveSpin spin;
+    private final BriefDrives brief = new BriefDrives();
     private long drives;
     private volatile long lastDrive;
 
@@ -47,15 +48,21 @@ final class EngineWaiters implements ProgressDriver {
     @Override
     public boolean tryAcquire(Waiter waiter) {
         driver.stopAttending();
-        if (Thread.currentThread().isVirtual()) {
-            // It would take its carrier along to sleep.
+        boolean isVirtual = Thread.currentThread().isVirtual();
+        if (isVirtual && !brief.isPromising()) {
             if (!isOccupied) {
-                driver.wakeBackground();
+                leaveToBackground();
             }
             return false;
         }
         if (tryOccupy(waiter)) {
             return true;
+        }
+        if (isVirtual && !(isGivingWay && waiter.isUrgent())) {
+            if (!isOccupied) {
+                leaveToBackground();
+            }
+            return false;
         }
         synchronized (line) {
             line.add(waiter);
@@ -91,6 +98,10 @@ final class EngineWaiters implements ProgressDriver {
         // An overflow means without end.
         long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
         try {
+            if (Thread.currentThread().isVirtual()) {
+                driveBriefly(nowNs, untilNs);
+                return;
+            }
             while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
                 long dueNs = driver.serve(present, spin);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
@@ -102,6 +113,27 @@ final class EngineWaiters implements ProgressDriver {
             }
         } catch (RuntimeException | Error fatal) {
             driver.fail(fatal);
+        }
+    }
+
+    /** A virtual thread would take its carrier along to sleep. Between rounds, other virtual threads use the carrier. */
+    @SuppressWarnings("ThreadPriorityCheck") // Only speed depends on it.
+    private void driveBriefly(long startNs, long untilNs) {
+        long durationNs = brief.durationNs();
+        long lastNs = startNs;
+        long yieldedNs = startNs;
+        long nowNs = startNs;
+        while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs
+                && nowNs - lastNs < durationNs) {
+            hasMoreToDo = driver.serve(present, spin) == EngineDriver.AT_ONCE;
+            if (spin.hasReceived()) {
+                lastNs = nowNs;
+            }
+            if (spin.hasReceived() || nowNs - yieldedNs > BriefDrives.BETWEEN_YIELDS_NS) {
+                yieldedNs = nowNs;
+                Thread.yield();
+            }
+            nowNs = driver.nowNs();
         }
     }
 
@@ -120,6 +152,13 @@ final class EngineWaiters implements ProgressDriver {
     public void release() {
         boolean isWorkLeft = hasMoreToDo;
         long nowNs = driver.nowNs();
+        if (Thread.currentThread().isVirtual()) {
+            Waiter waiter = present;
+            boolean isDone = waiter != null && waiter.isDone();
+            brief.onEnd(isDone);
+            // It parks now, and does not come back by itself.
+            isWorkLeft |= !isDone;
+        }
         // With work left, no thread shall wait for this one to come back.
         lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
         if (!isGivingWay) {
@@ -143,9 +182,12 @@ final class EngineWaiters implements ProgressDriver {
     @Override
     public void waitElsewhere() {
         driver.stopAttending();
-        if (isOccupied) {
-            return;
+        if (!isOccupied) {
+            leaveToBackground();
         }
+    }
+
+    private void leaveToBackground() {
         // This thread itself may have left a moment ago.
         lastDrivenNs = driver.nowNs() - EngineDriver.POLLING_NS;
         if (!isBackgroundAsleep) {

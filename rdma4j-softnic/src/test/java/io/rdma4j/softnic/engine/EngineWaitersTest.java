@@ -19,6 +19,8 @@ import java.net.NetworkInterface;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -265,14 +267,79 @@ class EngineWaitersTest {
         assertThat(second.publisher()).isEqualTo(Thread.currentThread());
     }
 
+    // ---------------------------------------------------------------- virtual threads
+
+    private Waiter virtual(EventQueue<Thread, RdmaException> from) {
+        return new Waiter(from, Thread.ofVirtual());
+    }
+
+    /** It would take its carrier along to sleep. */
     @Test
-    void aVirtualThreadWaitsOutside() throws Exception {
-        driver.start();
-        Waiter waiter = new Waiter(events, Thread.ofVirtual());
+    void aVirtualThreadDrivesBrieflyAndIsServedByTheBackgroundThread() throws Exception {
+        Waiter waiter = virtual(events);
         waiter.untilItSleepsOutside();
+        assertThat(progress.lastDrive()).isEqualTo(1);
+        assertThat(progress.isOccupied()).isFalse();
+        driver.start();
         publishSoon(events);
         assertThat(waiter.publisher().getName()).isEqualTo("background");
-        assertThat(progress.lastDrive()).isZero();
+        assertThat(progress.lastDrive()).isEqualTo(1);
+    }
+
+    @Test
+    void whatComesWhileAVirtualThreadDrivesNeedsNoOtherThread() throws Exception {
+        publishSoon(events);
+        // It is due when somebody runs the engine, which nobody does until then.
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
+        Waiter waiter = virtual(events);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+    }
+
+    @Test
+    void virtualThreadsComeAndGo() throws Exception {
+        driver.start();
+        for (int i = 0; i < 50; i++) {
+            Waiter waiter = virtual(events);
+            if (i % 2 == 0) {
+                waiter.untilItSleepsOutside();
+            }
+            publishSoon(events);
+            assertThat(waiter.publisher().getName()).isIn("background", waiter.thread.getName());
+        }
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsMakesRoomForAVirtualThread() throws Exception {
+        EventQueue<Thread, RdmaException> rare = rareEvents();
+        Waiter patient = waiter(rare);
+        untilIn();
+        Waiter urgent = virtual(events);
+        Wait.until("the virtual one enters", () -> progress.lastDrive() == 2);
+        patient.untilItSleepsOutside();
+        driver.start();
+        publishSoon(events);
+        urgent.publisher();
+        publishSoon(rare);
+        patient.publisher();
+    }
+
+    @Test
+    void manyVirtualThreadsTakeOneEventEach() throws Exception {
+        driver.start();
+        List<Waiter> waiters = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            waiters.add(virtual(events));
+        }
+        for (Waiter each : waiters) {
+            each.untilItSleepsOutside();
+        }
+        for (int i = 0; i < waiters.size(); i++) {
+            publishSoon(events);
+        }
+        for (Waiter each : waiters) {
+            each.publisher();
+        }
+        assertThat(events.isEmpty()).isTrue();
     }
 
     @Test
