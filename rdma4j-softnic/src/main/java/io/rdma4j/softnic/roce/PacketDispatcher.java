@@ -16,6 +16,7 @@ import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,6 +30,11 @@ import java.util.List;
  */
 final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private static final int FULL_MEMBER = 0x8000;
+
+    /** How a packet came. */
+    private enum Origin {
+        NETWORK, MEMORY, ITSELF
+    }
 
     private final Engine engine;
     private final DatagramNetwork network;
@@ -65,20 +71,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         packet.travelled(source, local);
-        if (!isOfPartition()) {
-            drop(Counter.DROPPED_BAD_PKEY, source);
-        } else if (local.isMulticast()) {
-            onMulticast(length);
-        } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
-            onManagement(datagram);
-        } else {
-            onUnicast(length);
-        }
-    }
-
-    /** {@return whether it is of the default partition} Its full and limited members understand each other. IBTA 10.9.3. */
-    private boolean isOfPartition() {
-        return (packet.pkey() | FULL_MEMBER) == OutgoingPacket.DEFAULT_PKEY;
+        dispatch(length, Origin.NETWORK, datagram);
     }
 
     /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
@@ -92,13 +85,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         packet.travelled(shared.source(), shared.local());
-        if (!isOfPartition()) {
-            drop(Counter.DROPPED_BAD_PKEY, shared.source());
-        } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
-            drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
-        } else {
-            onUnicast(packet.length());
-        }
+        dispatch(packet.length(), Origin.MEMORY, null);
     }
 
     @Override
@@ -116,39 +103,78 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return false;
         }
         packet.travelled(own.path().source(), own.path().destination());
-        if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
-            onManagement(packet.length());
-        } else {
-            onUnicast(packet.length());
-        }
+        dispatch(packet.length(), Origin.ITSELF, null);
         boolean isTaken = !packet.isPayloadGone();
         packet.release();
         return isTaken;
     }
 
-    private void onUnicast(int length) {
-        // Every queue pair of this engine is one of RoCE.
-        RoceQueuePair queuePair = (RoceQueuePair) engine.find(packet.destinationQueuePair());
-        Opcode.Service service = packet.opcode().service();
-        boolean isNotification = service == Opcode.Service.CONGESTION;
-        if (queuePair == null && !sharing.isOwn(packet.destinationQueuePair())) {
-            drop(Counter.DROPPED_ASTRAY, packet.source());
-            sharing.onAstray(packet.destinationQueuePair());
-        } else if (queuePair == null || (!isNotification && queuePair.service() != service)) {
-            drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
-        } else if (!queuePair.isFrom(packet.destination(), packet.source())) {
-            queuePair.count(Counter.DROPPED_WRONG_SOURCE);
-        } else if (isNotification) {
-            onCongestion(queuePair, length);
-        } else {
-            deliver(queuePair, length);
+    /**
+     * Finds what the packet is for. So long that compilers do not inline it, on purpose: ADR 56.
+     *
+     * @param datagram in which it came through the network, otherwise null
+     */
+    private void dispatch(int length, Origin origin, @Nullable ReceivedDatagram datagram) {
+        Gid source = packet.source();
+        Gid local = packet.destination();
+        // Full and limited members of the default partition understand each other. IBTA 10.9.3.
+        if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
+            drop(Counter.DROPPED_BAD_PKEY, source);
+            return;
         }
-    }
-
-    /** The peer reports that a switch marked packets (CNP). The software NIC does not send more slowly. IBTA A17.9.3. */
-    private static void onCongestion(RoceQueuePair queuePair, int length) {
-        countReceived(queuePair, 1, length);
-        queuePair.count(Counter.RP_CNP_IGNORED);
+        int number = packet.destinationQueuePair();
+        Opcode.Service service = packet.opcode().service();
+        if (local.isMulticast()) {
+            if (number == MulticastGroups.QUEUE_PAIR && service == Opcode.Service.UD) {
+                onMulticast(length);
+            } else {
+                drop(Counter.DROPPED_UNKNOWN_QP, source);
+            }
+            return;
+        }
+        if (number == IbConnectionManager.QUEUE_PAIR) {
+            if (origin == Origin.MEMORY) {
+                // Another process; it uses the network for such messages.
+                drop(Counter.DROPPED_UNKNOWN_QP, source);
+            } else {
+                onManagement(length, datagram);
+            }
+            return;
+        }
+        // Every queue pair of this engine is one of RoCE.
+        RoceQueuePair queuePair = (RoceQueuePair) engine.find(number);
+        if (queuePair == null) {
+            if (sharing.isOwn(number)) {
+                drop(Counter.DROPPED_UNKNOWN_QP, source);
+            } else {
+                drop(Counter.DROPPED_ASTRAY, source);
+                sharing.onAstray(number);
+            }
+            return;
+        }
+        boolean isNotification = service == Opcode.Service.CONGESTION;
+        if (!isNotification && queuePair.service() != service) {
+            drop(Counter.DROPPED_UNKNOWN_QP, source);
+            return;
+        }
+        if (!queuePair.isFrom(local, source)) {
+            queuePair.count(Counter.DROPPED_WRONG_SOURCE);
+            return;
+        }
+        if (isNotification) {
+            // A switch marked packets, as the peer reports (CNP). The software NIC does not send more slowly. IBTA A17.9.3.
+            countReceived(queuePair, 1, length);
+            queuePair.count(Counter.RP_CNP_IGNORED);
+            return;
+        }
+        countReceived(queuePair, packet.span(), length);
+        engine.protectOwner();
+        try {
+            queuePair.protocol().onPacket(packet, engine.timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+        }
+        engine.touched(queuePair);
     }
 
     private static void countReceived(RoceQueuePair queuePair, int packets, int length) {
@@ -159,8 +185,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     /** Passes a datagram for a group to each of its members. IBTA 10.5.2. */
     private void onMulticast(int length) {
         List<MulticastGroups.Member> members = groups.members(packet.destination());
-        if (members.isEmpty() || packet.destinationQueuePair() != MulticastGroups.QUEUE_PAIR
-                || packet.opcode().service() != Opcode.Service.UD) {
+        if (members.isEmpty()) {
             drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
             return;
         }
@@ -188,9 +213,9 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         engine.touched(queuePair);
     }
 
-    private void onManagement(ReceivedDatagram datagram) {
-        if (!management.isForAnyProcess(packet)) {
-            onManagement(datagram.length());
+    private void onManagement(int length, @Nullable ReceivedDatagram datagram) {
+        if (datagram == null || !management.isForAnyProcess(packet)) {
+            onManagement(length);
         } else if (datagram.isPassedOn()) {
             // The process that passed it on has counted it.
             Counter _ = management.onPacket(packet, engine.timeNs());

@@ -267,12 +267,22 @@ final class RoceLink implements Link {
 
     // ---------------------------------------------------------------- one packet
 
-    /** Sends the outgoing packet; null is the connection manager. */
+    /**
+     * Sends the outgoing packet, to this device itself, through memory, or from a port. So long that compilers do not inline
+     * it, on purpose: ADR 56.
+     *
+     * @param queuePair null for the connection manager
+     */
     private void send(@Nullable RoceQueuePair queuePair) {
-        boolean isToItself = staysHere(outgoing.path(), outgoing.destinationQueuePair());
-        MemoryPath way = queuePair == null || isToItself
-                ? null
-                : memoryPath(queuePair);
+        Path path = outgoing.path();
+        boolean isToItself = staysHere(path, outgoing.destinationQueuePair());
+        MemoryPath way = null;
+        if (queuePair != null && !isToItself) {
+            if (memory != null) {
+                queuePair.findWay(memory, outgoing);
+            }
+            way = queuePair.memoryPath();
+        }
         int packets = outgoing.span();
         int length = isToItself || way != null
                 ? outgoing.totalLength()
@@ -283,10 +293,16 @@ final class RoceLink implements Link {
                 result = dispatcher.onOwn(outgoing)
                         ? PacketPort.Sent.SENT
                         : PacketPort.Sent.PAYLOAD_GONE;
+            } else if (way != null) {
+                result = way.send(outgoing, engine.timeNs());
             } else {
-                result = way == null
-                        ? sendFromPort(queuePair == null)
-                        : way.send(outgoing, engine.timeNs());
+                PacketPort port = network.port(path.source());
+                if (port == null) {
+                    result = PacketPort.Sent.REFUSED;
+                } else {
+                    isUnflushed = true;
+                    result = queuePair == null ? sendManagement(port) : port.send(outgoing);
+                }
             }
         } catch (RuntimeException | InternalError defect) {
             contain(queuePair, defect);
@@ -296,36 +312,23 @@ final class RoceLink implements Link {
             case SENT, KEPT, UNREACHABLE -> {
                 count(queuePair, Counter.SENT_PKTS, packets);
                 count(queuePair, Counter.SENT_BYTES, length);
+                isPortFull |= result == PacketPort.Sent.KEPT;
+                if (result == PacketPort.Sent.UNREACHABLE) {
+                    // A message of the connection manager: no socket has its destination port.
+                    management.onUnreachable(engine.timeNs());
+                }
             }
             case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
             case PAYLOAD_GONE -> onPayloadGone(queuePair);
         }
-        isPortFull |= result == PacketPort.Sent.KEPT;
-        if (result == PacketPort.Sent.UNREACHABLE) {
-            // A message of the connection manager: no socket has its destination port.
-            management.onUnreachable(engine.timeNs());
-        }
     }
 
-    /** {@return the path of the outgoing packet through memory, null if it takes the network} */
-    private @Nullable MemoryPath memoryPath(RoceQueuePair queuePair) {
-        if (memory != null) {
-            queuePair.findWay(memory, outgoing);
-        }
-        return queuePair.memoryPath();
-    }
-
-    private PacketPort.Sent sendFromPort(boolean isManagement) {
-        PacketPort port = network.port(outgoing.path().source());
-        if (port == null) {
-            return PacketPort.Sent.REFUSED;
-        }
-        if (isManagement && management.isBeginning()) {
+    private PacketPort.Sent sendManagement(PacketPort port) {
+        if (management.isBeginning()) {
             unreachables.forget(port);
         }
-        isUnflushed = true;
         // The device's own ports exist; others are checked.
-        boolean asks = isManagement && management.isAsking()
+        boolean asks = management.isAsking()
                 && network.port(outgoing.path().destination()) == null;
         return asks ? port.sendAsking(outgoing) : port.send(outgoing);
     }

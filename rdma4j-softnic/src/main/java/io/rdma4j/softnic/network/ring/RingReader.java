@@ -60,7 +60,7 @@ final class RingReader {
     }
 
     /**
-     * Reads packets.
+     * Reads packets. So long that compilers do not inline it, on purpose: ADR 56.
      *
      * @param packet to be filled
      * @param budget the most records to look at
@@ -78,17 +78,29 @@ final class RingReader {
             }
             // Read early, so that the next record is fetched from the writer's cache while this one is processed.
             long next = wordAt(position + length);
-            if (RingLayout.kind(word) != RingLayout.SKIP) {
-                if (!take(word, index, packet)) {
+            int kind = RingLayout.kind(word);
+            if (kind == RingLayout.SKIP) {
+                position += length;
+            } else {
+                if (kind == RingLayout.PACKET_WITH_ADDRESSES) {
+                    source = gid(index + RingLayout.WORD_LENGTH, source);
+                    local = gid(index + RingLayout.WORD_LENGTH + 16, local);
+                    hasAddresses = true;
+                } else if (!hasAddresses) {
                     fail(handler);
                     break;
                 }
+                int headerLength = RingLayout.headerLength(word);
+                int payloadLength = RingLayout.payloadLength(word);
+                packet.travelled(source, local);
+                copyHeader(index + RingLayout.headerAt(kind), headerLength, packet.header());
+                packet.fill(headerLength, records,
+                        index + (long) RingLayout.payloadAt(kind, headerLength, payloadLength),
+                        payloadLength, RingLayout.span(word));
                 // Before the handler, which may throw: it does not get the packet again. The writer does not know it yet.
                 position += length;
                 handler.onPacket(packet);
                 count++;
-            } else {
-                position += length;
             }
             if (position - toldPosition.getPlain() >= SHARE) {
                 tell();
@@ -103,25 +115,6 @@ final class RingReader {
 
     private long wordAt(long at) {
         return RingLayout.getLong(records, at & MASK);
-    }
-
-    private boolean take(long word, int index, SharedPacket packet) {
-        int kind = RingLayout.kind(word);
-        int headerLength = RingLayout.headerLength(word);
-        int payloadLength = RingLayout.payloadLength(word);
-        if (kind == RingLayout.PACKET_WITH_ADDRESSES) {
-            source = gid(index + RingLayout.WORD_LENGTH, source);
-            local = gid(index + RingLayout.WORD_LENGTH + 16, local);
-            hasAddresses = true;
-        } else if (!hasAddresses) {
-            return false;
-        }
-        packet.travelled(source, local);
-        copyHeader(index + RingLayout.headerAt(kind), headerLength, packet.header());
-        packet.fill(headerLength, records,
-                index + (long) RingLayout.payloadAt(kind, headerLength, payloadLength),
-                payloadLength, RingLayout.span(word));
-        return true;
     }
 
     /** @param likely the one that it mostly is */
