@@ -192,7 +192,7 @@ final class CompletionWait {
 
     private boolean take(WorkCompletion completion) throws RdmaException {
         try {
-            return queue.poll(completion);
+            return device.take(queue, completion);
         } catch (IllegalStateException e) {
             // Closed meanwhile, behind its queue pair.
             if (device.ended(queuePair, side == Side.RECEIVE) == Errno.EBADF) {

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -82,6 +83,17 @@ public interface CmContext extends DeviceContext {
 
     /** {@return the threads that wait for completions of a queue of this device} */
     CompletionWaiters waiters(CompletionQueue queue);
+
+    /**
+     * Takes the next completion that is in a queue of this device. As {@link CompletionQueue#poll(WorkCompletion)}, but need
+     * not look whether more has arrived: the caller is about to wait, and whoever waits looks.
+     *
+     * @return whether there was one
+     * @throws RdmaException as polling
+     */
+    default boolean take(CompletionQueue queue, WorkCompletion into) throws RdmaException {
+        return queue.poll(into);
+    }
 
     /**
      * {@return why no completion of a queue pair can come any more, null if one can} All earlier completions are

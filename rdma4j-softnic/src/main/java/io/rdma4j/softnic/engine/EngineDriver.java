@@ -47,8 +47,9 @@ public final class EngineDriver {
     /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
-    /** How long owners may only send; the next owner then receives as well. */
+    /** How long, and how often at least, owners may only send; the next owner then receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
+    private static final int SENDS = 8;
     private static final int MAX_INLINE_ROUNDS = 4;
 
     private final Engine engine;
@@ -61,6 +62,8 @@ public final class EngineDriver {
     private volatile int waitingTasks;
     /** For the owner. */
     private long lastRoundNs;
+    /** For the owner: how often one has only sent since. */
+    private int sendsSinceRound;
     /** For the owner: packets to send wait for the application's next poll or post. */
     private boolean isHeldBack;
     private final EngineWaiters waiters;
@@ -209,13 +212,15 @@ public final class EngineDriver {
 
     /**
      * Sends, and also receives if no thread has for a while: threads that post or run tasks can keep the pollers and the
-     * background thread out for long, and sockets would overflow meanwhile.
+     * background thread out for long, and sockets would overflow meanwhile. Not if it is for a few requests, as of a program
+     * that sends one and waits: it looks by itself, and the background thread does if it does not.
      */
     private void work(long nowNs) {
         if (hasFailed.get()) {
             return;
         }
-        if (nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
+        sendsSinceRound++;
+        if (sendsSinceRound > SENDS && nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
             round(nowNs);
         } else {
             transmit(nowNs);
@@ -230,6 +235,7 @@ public final class EngineDriver {
 
     private boolean receive(long nowNs, boolean isOften) {
         lastRoundNs = nowNs;
+        sendsSinceRound = 0;
         return engine.receive(nowNs, isOften);
     }
 

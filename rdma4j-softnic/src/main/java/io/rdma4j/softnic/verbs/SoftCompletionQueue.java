@@ -123,6 +123,16 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         return false;
     }
 
+    /** As {@link #poll(WorkCompletion)}, for a thread that is about to wait: it does not run the engine. */
+    boolean take(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        if (ring.take(completion)) {
+            return true;
+        }
+        checkOverrun();
+        return false;
+    }
+
     @Override
     public boolean startPoll() throws RdmaException {
         checkOpen();

@@ -461,8 +461,17 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public CompletionWaiters waiters(CompletionQueue queue) {
+        return own(queue).waiters();
+    }
+
+    @Override
+    public boolean take(CompletionQueue queue, WorkCompletion into) throws RdmaException {
+        return own(queue).take(into);
+    }
+
+    private static SoftCompletionQueue own(CompletionQueue queue) {
         if (queue instanceof SoftCompletionQueue own) {
-            return own.waiters();
+            return own;
         }
         throw new IllegalArgumentException("the completion queue is of another device");
     }
