@@ -250,6 +250,11 @@ public final class Engine {
         return link.hasReceived();
     }
 
+    /** {@return whether a queue pair may have something to send, as after anything it has received or was asked for} */
+    boolean mayTransmit() {
+        return !active.isEmpty();
+    }
+
     /** {@return whether a message for the application was among it} */
     boolean hasDelivered() {
         return hasDelivered;

@@ -523,13 +523,19 @@ public final class EngineDriver {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();
+            boolean hasWorked = waiter != null && engine.deadlineNs() <= nowNs;
             boolean hasDoorbells = takeDoorbells(nowNs);
             boolean more = receive(nowNs, false);
+            hasWorked |= waiter != null && engine.mayTransmit();
             if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
             isInDoubt = false;
             spin.onRound(engine.hasReceived(), nowNs);
+            if (hasWorked) {
+                // Another thread will sleep by this state, not by an older one. A waiter that only looked has changed nothing.
+                lastTrafficNs = nowNs;
+            }
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             letGo();
@@ -563,7 +569,7 @@ public final class EngineDriver {
         return isEnded || rung.get() != null || waitingTasks > 0;
     }
 
-    /** The engine was run by a thread that does not look after its timers. */
+    /** The background thread ran the engine, and another thread sleeps by an older state, or is about to. */
     void noteTraffic(long nowNs) {
         lastTrafficNs = nowNs;
         wakeIfDueEarlier(nowNs);
@@ -572,7 +578,7 @@ public final class EngineDriver {
     /**
      * Wakes the sleeping thread if it would sleep for long: a deadline may have become earlier since it fell asleep.
      */
-    private void wakeIfDueEarlier(long nowNs) {
+    void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();
         }

@@ -166,7 +166,7 @@ final class EngineWaiters implements ProgressDriver {
         }
         isGivingWay = false;
         // The next thread to sleep may do so by an older state.
-        driver.noteTraffic(nowNs);
+        driver.wakeIfDueEarlier(nowNs);
         present = null;
         isOccupied = false;
         place.release();
