@@ -128,10 +128,13 @@ class EngineWaitersTest {
             return progress.tryTakePlace();
         });
         int before = link.rounds();
+        long startNs = System.nanoTime();
         Thread.sleep(50);
         int rounds = link.rounds() - before;
+        // A busy machine may let this thread sleep for longer.
+        long elapsedMs = (System.nanoTime() - startNs) / 1_000_000;
         progress.leavePlace();
-        assertThat(rounds).isLessThan(100);
+        assertThat(rounds).isLessThan((int) (2 * elapsedMs));
     }
 
     private static Waiter waiter(EventQueue<Thread, RdmaException> events) {
