@@ -112,7 +112,7 @@ final class Waiters implements ProgressDriver.Waiter {
         if (driver.equals(preferred)) {
             preferred = all.length == 0 ? null : all[0];
         }
-        if (all.length == 0) {
+        if (all.length == 0 && !lock.hasWaiters(alerted)) {
             timer.stop();
         }
     }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,6 +80,42 @@ class VirtualWaitTest {
         events.publish(1);
         assertThat(first.get()).isEqualTo(1);
         assertThat(millis(emptyPoll(Duration.ofMillis(80)))).isGreaterThanOrEqualTo(80);
+    }
+
+    /** A device that is asked to drive, and does not. */
+    private static final class IdleDevice implements ProgressDriver {
+        private final CompletableFuture<Boolean> wasAsked = new CompletableFuture<>();
+
+        @Override
+        public boolean tryAcquire(Waiter waiter) {
+            wasAsked.complete(true);
+            return false;
+        }
+
+        @Override
+        public void drive(long timeoutNs) {}
+
+        @Override
+        public void release() {}
+
+        @Override
+        public void wake() {}
+
+        @Override
+        public void waitElsewhere() {}
+
+        @Override
+        public void forget(Waiter waiter) {}
+    }
+
+    @Test
+    void aWaitEndsInTimeThoughItsLastDeviceHasLeft() throws Exception {
+        IdleDevice device = new IdleDevice();
+        events.addDriver(device);
+        FutureTask<Long> wait = emptyPoll(Duration.ofMillis(200));
+        device.wasAsked.get();
+        events.removeDriver(device);
+        assertThat(millis(wait)).isGreaterThanOrEqualTo(200);
     }
 
     @Test

@@ -67,6 +67,12 @@ class ArchitectureTest {
     }
 
     @Test
+    void serviceKnowsTheApiAlone() {
+        onlyKnows("service", Stream.concat(API.stream(),
+                Stream.of(WORKLOAD, "org.HdrHistogram..", "picocli..")).toList());
+    }
+
+    @Test
     void callsOfTheVerbsKnowTheApiAndNativeDevicesAlone() {
         onlyKnows("verbs", Stream.concat(API.stream(),
                 Stream.of(ROOT + ".calls", "io.rdma4j.ibverbs..")).toList());
@@ -74,7 +80,8 @@ class ArchitectureTest {
 
     @Test
     void comparisonKnowsNoPeer() {
-        onlyKnows("compare", List.of(WORKLOAD, ROOT + ".side", "com.google.gson..", "picocli.."));
+        onlyKnows("compare", List.of(WORKLOAD, ROOT + ".side", ROOT + ".service",
+                "com.google.gson..", "picocli.."));
     }
 
     private static void onlyKnows(String name, List<String> known) {

@@ -125,14 +125,16 @@ final class ServiceTrials {
         }
         echo(path, "virtual-server-4", "virtual threads at the server, 4 platform threads", 1,
                 virtual.withConnections(4));
-        ServiceSettings selector = settings(path, Shape.SELECTOR, Work.ECHO, COLD_SECONDS)
-                .withConnections(2);
-        add(shape(path, "selector-2"), path, "one selector, 2 connections beside 2 of TCP",
-                Quantity.WARM_PER_SECOND, ServiceRunner.of(selector, 1).besideTcpClients(1));
         if (path != Path.IWARP) {
+            // Not over iWARP, which takes the port itself at which the sockets listen.
+            ServiceSettings selector = settings(path, Shape.SELECTOR, Work.ECHO, COLD_SECONDS)
+                    .withConnections(2);
+            add(shape(path, "selector-2"), path, "one selector, 2 connections beside 2 of TCP",
+                    Quantity.WARM_PER_SECOND, ServiceRunner.of(selector, 1).besideTcpClients(1));
             ServiceSettings interpreted = settings(path, Shape.ONE_THREAD, Work.ECHO, 0);
             add(shape(path, "interpreted-1"), path, "one thread, 1 client, both interpreted",
-                    Quantity.WARM_PER_SECOND, ServiceRunner.of(interpreted, 1).with(List.of("-Xint")));
+                    Quantity.WARM_PER_SECOND,
+                    ServiceRunner.of(interpreted, 1).with(List.of("-Xint")));
         }
     }
 

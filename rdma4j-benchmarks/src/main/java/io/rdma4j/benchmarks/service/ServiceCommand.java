@@ -34,7 +34,8 @@ public final class ServiceCommand implements Callable<Integer> {
     @Option(names = "--port", description = "Where the server said it listens.")
     private int port;
 
-    @Option(names = "--start", description = "When clients were started, in milliseconds since 1970.")
+    @Option(names = "--start",
+            description = "When clients were started, in milliseconds since 1970.")
     private long startMs;
 
     @Option(names = "--tcp", description = "Use TCP.")
@@ -61,7 +62,8 @@ public final class ServiceCommand implements Callable<Integer> {
     @Option(names = "--seconds", defaultValue = "10", description = "How long clients work.")
     private double seconds;
 
-    @Option(names = "--warm", defaultValue = "5", description = "The last part of it, which counts as warm.")
+    @Option(names = "--warm", defaultValue = "5",
+            description = "The last part of it, which counts as warm.")
     private double warmSeconds;
 
     /** Called by the command line. */
