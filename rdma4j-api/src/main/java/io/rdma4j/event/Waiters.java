@@ -176,36 +176,28 @@ final class Waiters implements ProgressDriver.Waiter {
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void await(long since, long timeoutNs) throws InterruptedException {
-        long remainingNs = timeoutNs;
+        boolean isVirtual = Thread.currentThread().isVirtual();
         boolean hasDriven = false;
+        long remainingNs = timeoutNs;
         while (!isDone.test(since) && remainingNs > 0) {
             // A virtual thread drives briefly, and then sleeps here until it is alerted.
-            ProgressDriver acquired = hasDriven && Thread.currentThread().isVirtual() ? null
-                    : acquire();
+            ProgressDriver acquired = hasDriven && isVirtual ? null : acquire();
             hasDriven = acquired != null;
-            if (acquired == null) {
-                remainingNs = sleep(remainingNs);
-            } else {
-                long startNs = System.nanoTime();
+            long startNs = System.nanoTime();
+            if (acquired != null) {
                 drive(acquired, since, remainingNs);
+            } else if (isVirtual) {
+                if (remainingNs != Long.MAX_VALUE) {
+                    timer.ringBefore(startNs + remainingNs);
+                }
+                alerted.await();
+            } else {
+                long _ = alerted.awaitNanos(remainingNs);
+            }
+            if (remainingNs != Long.MAX_VALUE) {
                 remainingNs -= System.nanoTime() - startNs;
             }
         }
-    }
-
-    /** Waits until it is alerted, or time is up. {@return the time that is left} */
-    private long sleep(long timeoutNs) throws InterruptedException {
-        if (!Thread.currentThread().isVirtual()) {
-            return alerted.awaitNanos(timeoutNs);
-        }
-        if (timeoutNs == Long.MAX_VALUE) {
-            alerted.await();
-            return timeoutNs;
-        }
-        long endNs = System.nanoTime() + timeoutNs;
-        timer.ringBefore(endNs);
-        alerted.await();
-        return endNs - System.nanoTime();
     }
 
     /** The time of a virtual thread may be up. */

@@ -16,16 +16,19 @@ final class ServiceTrials {
         /** Two processes of a machine, by themselves. */
         MEMORY,
         /** Through the network stack. */
-        NETWORK("-Drdma4j.loopback=network"),
+        NETWORK,
         /** iWARP. */
-        IWARP("-Drdma4j.device=iwarp"),
+        IWARP,
         /** No rdma4j. */
         TCP;
 
-        private final List<String> options;
-
-        Path(String... options) {
-            this.options = List.of(options);
+        /** {@return the options of the JVM that choose it} */
+        private List<String> options() {
+            return switch (this) {
+                case NETWORK -> List.of("-Drdma4j.loopback=network");
+                case IWARP -> List.of("-Drdma4j.device=iwarp");
+                case MEMORY, TCP -> List.of();
+            };
         }
     }
 
@@ -94,7 +97,7 @@ final class ServiceTrials {
     }
 
     private void add(String id, Path path, String work, Quantity chief, ServiceRunner runner) {
-        trials.add(new Trial(id, who(path), work, chief, runner.with(path.options)));
+        trials.add(new Trial(id, who(path), work, chief, runner.with(path.options())));
     }
 
     private void keyValue(Path path, int processes, boolean isWildcard) {

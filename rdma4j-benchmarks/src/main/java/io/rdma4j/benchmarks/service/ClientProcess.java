@@ -74,7 +74,7 @@ final class ClientProcess {
         figures.with(Quantity.WARM_PER_SECOND, warm / settings.warmSeconds());
         figures.with(Quantity.CPU_SHARE, processor.share());
         if (latencies.getTotalCount() > 0) {
-            figures.with(Quantity.LATENCY_99_NS, latencies.getValueAtPercentile(99));
+            figures.with(Quantity.LATENCY_99_NS, (double) latencies.getValueAtPercentile(99));
         }
         return figures;
     }
@@ -107,6 +107,6 @@ final class ClientProcess {
         for (int i = (int) Math.round(10 * fromSeconds); i < Math.round(10 * toSeconds); i++) {
             sum += tenths.get(i);
         }
-        return sum;
+        return (double) sum;
     }
 }

@@ -23,7 +23,7 @@ final class ProcessorTime {
                 sleepUntil(fromMs);
                 long before = usedMs();
                 sleepUntil(toMs);
-                share.complete((usedMs() - before) / (double) (toMs - fromMs));
+                share.complete((double) (usedMs() - before) / (double) (toMs - fromMs));
             } catch (InterruptedException e) {
                 share.completeExceptionally(e);
             }

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Objects;
 
 /** A synchronous id, as the tutorials have it. */
 final class RdmaCaller implements Caller {
@@ -43,7 +44,7 @@ final class RdmaCaller implements Caller {
         buffer = id.protectionDomain().allocateRegion(2L * work.requestBytes(),
                 AccessFlag.LOCAL_WRITE);
         id.connect(new ConnectionParameters());
-        ByteBuffer greeting = ByteBuffer.wrap(id.event().privateData());
+        ByteBuffer greeting = ByteBuffer.wrap(Objects.requireNonNull(id.event()).privateData());
         table = greeting.getLong();
         key = greeting.getInt();
     }

@@ -250,7 +250,7 @@ public final class Engine {
         return link.hasReceived();
     }
 
-    /** {@return whether a queue pair may have something to send, as after anything it has received or was asked for} */
+    /** {@return whether a queue pair may have something to send, as after all that it is told} */
     boolean mayTransmit() {
         return !active.isEmpty();
     }

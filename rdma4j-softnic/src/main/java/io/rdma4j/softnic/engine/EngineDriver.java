@@ -526,7 +526,7 @@ public final class EngineDriver {
             boolean hasWorked = waiter != null && engine.deadlineNs() <= nowNs;
             boolean hasDoorbells = takeDoorbells(nowNs);
             boolean more = receive(nowNs, false);
-            hasWorked |= waiter != null && engine.mayTransmit();
+            hasWorked |= waiter != null && (engine.hasReceived() || engine.mayTransmit());
             if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
