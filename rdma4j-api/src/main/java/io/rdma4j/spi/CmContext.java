@@ -89,7 +89,7 @@ public interface CmContext extends DeviceContext {
      * not look whether more has arrived: the caller is about to wait, and whoever waits looks.
      *
      * @return whether there was one
-     * @throws RdmaException as polling
+     * @throws RdmaException EIO if the queue has overrun, or the device cannot be asked
      */
     default boolean take(CompletionQueue queue, WorkCompletion into) throws RdmaException {
         return queue.poll(into);
