@@ -31,10 +31,10 @@ SECONDS = 10
 
 
 def functions():
-    """The names of functions that the software devices take from the C library: those before the types of their results."""
+    """The names of functions that the software devices take from the C library."""
     found = set()
     for file in SOURCES.rglob("*.java"):
-        found.update(re.findall(r'"([a-z_0-9]+)"\s*,\s*(?:JAVA_(?:INT|LONG)|ADDRESS)\b', file.read_text()))
+        found.update(re.findall(r'CFunction\.of(?:Int|Long)\("([a-z_0-9]+)"\)', file.read_text()))
     return found
 
 
