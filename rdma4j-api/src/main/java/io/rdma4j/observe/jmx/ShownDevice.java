@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * Shows an open device in JMX, and in the system property {@code rdma4j.devices}, by which
  * {@code rdma4j stat} finds this process.
  *
- * <p>The first use of JMX in a process takes a quarter of a second, so it happens in a thread of its own:
- * opening a device does not wait for it. Nothing here ever fails a device, also where there is no JMX. Thread safe.
+ * <p>JMX shows it as soon as the process has an MBean server, which is not made for it: that takes a quarter of a second.
+ * Nothing here ever fails a device, also where there is no JMX. Thread safe.
  */
 public final class ShownDevice {
     /** A runtime image may come without JMX. */
@@ -22,7 +22,7 @@ public final class ShownDevice {
     }
 
     /**
-     * {@return a device that was opened, shown from a moment after this until it is hidden}
+     * {@return a device that was opened, shown until it is hidden}
      *
      * @param bean what is shown; asked by any thread
      */

@@ -72,25 +72,19 @@ final class JavaRunner implements Runner {
     public Figures run() throws IOException, InterruptedException {
         if (!isPair) {
             try (ChildProcess alone = start(Side.Role.ALONE, 0)) {
-                return read(alone.awaitSuccess());
+                return Figures.of(alone.awaitSuccess());
             }
         }
         try (ChildProcess server = start(Side.Role.SERVER, 0)) {
             String ready = server.awaitLine(line -> line.startsWith(Side.READY + " "));
             int port = Integer.parseInt(ready.substring(Side.READY.length() + 1));
             try (ChildProcess client = start(Side.Role.CLIENT, port)) {
-                return read(client.awaitSuccess());
+                return Figures.of(client.awaitSuccess());
             } catch (IOException | InterruptedException e) {
                 server.end();
                 throw e;
             }
         }
-    }
-
-    private static Figures read(List<String> lines) {
-        Figures figures = new Figures();
-        lines.forEach(figures::read);
-        return figures;
     }
 
     private ChildProcess start(Side.Role role, int port) throws IOException {

@@ -82,7 +82,7 @@ final class ServiceRunner implements Runner {
         Map<Quantity, Double> sums = new EnumMap<>(Quantity.class);
         double beside = 0;
         for (int i = 0; i < clients.size(); i++) {
-            Figures figures = read(clients.get(i).awaitSuccess());
+            Figures figures = Figures.of(clients.get(i).awaitSuccess());
             if (i < processes) {
                 figures.values().forEach((quantity, value) -> sums.merge(quantity, value,
                         quantity == Quantity.LATENCY_99_NS ? Math::max : Double::sum));
@@ -105,12 +105,6 @@ final class ServiceRunner implements Runner {
             all.with(Quantity.WARM_BESIDE_PER_SECOND, beside);
         }
         return all;
-    }
-
-    private static Figures read(List<String> lines) {
-        Figures figures = new Figures();
-        lines.forEach(figures::read);
-        return figures;
     }
 
     private ChildProcess start(ServiceSettings which, String role, List<String> more)

@@ -1,6 +1,5 @@
 package io.rdma4j.benchmarks.service;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -144,7 +143,7 @@ final class TcpServer implements ServiceServer {
             while (in.readNBytes(bytes, 0, bytes.length) == bytes.length) {
                 out.write(bytes);
             }
-        } catch (EOFException | SocketException gone) {
+        } catch (SocketException gone) {
             // The client has ended.
         } catch (IOException e) {
             throw new UncheckedIOException(e);

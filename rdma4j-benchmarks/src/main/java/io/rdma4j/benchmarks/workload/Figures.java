@@ -1,6 +1,7 @@
 package io.rdma4j.benchmarks.workload;
 
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -12,6 +13,13 @@ public final class Figures {
 
     /** Creates an empty set. */
     public Figures() {}
+
+    /** {@return what lines say} Other lines are passed over. */
+    public static Figures of(List<String> lines) {
+        Figures figures = new Figures();
+        lines.forEach(figures::read);
+        return figures;
+    }
 
     /** Adds a value. */
     public Figures with(Quantity quantity, double value) {

@@ -49,16 +49,12 @@ final class EngineWaiters implements ProgressDriver {
     public boolean tryAcquire(Waiter waiter) {
         driver.stopAttending();
         boolean isVirtual = Thread.currentThread().isVirtual();
-        if (isVirtual && !brief.isPromising()) {
-            if (!isOccupied) {
-                leaveToBackground();
-            }
-            return false;
-        }
-        if (tryOccupy(waiter)) {
+        boolean mayDrive = !isVirtual || brief.isPromising();
+        if (mayDrive && tryOccupy(waiter)) {
             return true;
         }
-        if (isVirtual && !(isGivingWay && waiter.isUrgent())) {
+        // A virtual thread queues only where the one in the place leaves it at once.
+        if (isVirtual && !(mayDrive && isGivingWay && waiter.isUrgent())) {
             if (!isOccupied) {
                 leaveToBackground();
             }

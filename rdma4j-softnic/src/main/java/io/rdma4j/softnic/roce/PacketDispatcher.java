@@ -31,11 +31,6 @@ import java.util.List;
 final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private static final int FULL_MEMBER = 0x8000;
 
-    /** How a packet came. */
-    private enum Origin {
-        NETWORK, MEMORY, ITSELF
-    }
-
     private final Engine engine;
     private final DatagramNetwork network;
     private final PortSharing sharing;
@@ -71,7 +66,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         packet.travelled(source, local);
-        dispatch(length, Origin.NETWORK, datagram);
+        dispatch(length, datagram);
     }
 
     /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
@@ -85,7 +80,11 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         packet.travelled(shared.source(), shared.local());
-        dispatch(packet.length(), Origin.MEMORY, null);
+        if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
+            drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
+            return;
+        }
+        dispatch(packet.length(), null);
     }
 
     @Override
@@ -103,7 +102,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return false;
         }
         packet.travelled(own.path().source(), own.path().destination());
-        dispatch(packet.length(), Origin.ITSELF, null);
+        dispatch(packet.length(), null);
         boolean isTaken = !packet.isPayloadGone();
         packet.release();
         return isTaken;
@@ -114,7 +113,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
      *
      * @param datagram in which it came through the network, otherwise null
      */
-    private void dispatch(int length, Origin origin, @Nullable ReceivedDatagram datagram) {
+    private void dispatch(int length, @Nullable ReceivedDatagram datagram) {
         Gid source = packet.source();
         Gid local = packet.destination();
         // Full and limited members of the default partition understand each other. IBTA 10.9.3.
@@ -125,20 +124,23 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         int number = packet.destinationQueuePair();
         Opcode.Service service = packet.opcode().service();
         if (local.isMulticast()) {
-            if (number == MulticastGroups.QUEUE_PAIR && service == Opcode.Service.UD) {
-                onMulticast(length);
-            } else {
+            List<MulticastGroups.Member> members = groups.members(local);
+            if (members.isEmpty() || number != MulticastGroups.QUEUE_PAIR
+                    || service != Opcode.Service.UD) {
                 drop(Counter.DROPPED_UNKNOWN_QP, source);
+                return;
+            }
+            // To each member of the group. IBTA 10.5.2.
+            for (int i = 0; i < members.size(); i++) {
+                MulticastGroups.Member member = members.get(i);
+                if (!member.blocksMulticastLoopback() || !isFrom(member.queuePair())) {
+                    deliver(member.queuePair(), length);
+                }
             }
             return;
         }
         if (number == IbConnectionManager.QUEUE_PAIR) {
-            if (origin == Origin.MEMORY) {
-                // Another process; it uses the network for such messages.
-                drop(Counter.DROPPED_UNKNOWN_QP, source);
-            } else {
-                onManagement(length, datagram);
-            }
+            onManagement(length, datagram);
             return;
         }
         // Every queue pair of this engine is one of RoCE.
@@ -167,34 +169,12 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             queuePair.count(Counter.RP_CNP_IGNORED);
             return;
         }
-        countReceived(queuePair, packet.span(), length);
-        engine.protectOwner();
-        try {
-            queuePair.protocol().onPacket(packet, engine.timeNs());
-        } catch (RuntimeException | InternalError defect) {
-            engine.contain(queuePair, defect);
-        }
-        engine.touched(queuePair);
+        deliver(queuePair, length);
     }
 
     private static void countReceived(RoceQueuePair queuePair, int packets, int length) {
         queuePair.count(Counter.RCVD_PKTS, packets);
         queuePair.count(Counter.RCVD_BYTES, length);
-    }
-
-    /** Passes a datagram for a group to each of its members. IBTA 10.5.2. */
-    private void onMulticast(int length) {
-        List<MulticastGroups.Member> members = groups.members(packet.destination());
-        if (members.isEmpty()) {
-            drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
-            return;
-        }
-        for (int i = 0; i < members.size(); i++) {
-            MulticastGroups.Member member = members.get(i);
-            if (!member.blocksMulticastLoopback() || !isFrom(member.queuePair())) {
-                deliver(member.queuePair(), length);
-            }
-        }
     }
 
     private boolean isFrom(RoceQueuePair queuePair) {

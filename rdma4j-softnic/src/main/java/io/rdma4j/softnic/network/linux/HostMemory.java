@@ -3,7 +3,6 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SystemRandom;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
 import io.rdma4j.softnic.network.ring.PeerProcess;
@@ -80,7 +79,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     private static long newNonce() {
         // Neither 0 nor negative, which have other meanings.
-        return Math.max(1, SystemRandom.nextLong() >>> 1);
+        return Math.max(1, MemoryCalls.random() >>> 1);
     }
 
     /** {@return the pipe that wakes a thread that waits for this device} */

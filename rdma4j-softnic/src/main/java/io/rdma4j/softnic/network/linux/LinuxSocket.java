@@ -190,7 +190,7 @@ final class LinuxSocket implements Outlet {
 
     /** As {@link #receive}, with the error number. {@return the number of bytes} */
     long receiveOrFail(MemorySegment message) {
-        return RECVMSG.call(error, descriptor, address(message), 0);
+        return SocketCalls.receive(error, descriptor, message, 0);
     }
 
     boolean isClosed() {

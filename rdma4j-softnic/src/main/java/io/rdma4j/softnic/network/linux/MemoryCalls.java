@@ -2,11 +2,13 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
 
 import static io.rdma4j.softnic.network.linux.CFunction.address;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's functions for shared memory, one method for each function. They are not in {@link LinuxCalls} because
+ * The C library's functions for sharing memory, one method for each function. They are not in {@link LinuxCalls} because
  * older libraries lack some. A call that fails returns the negated error number; only {@link #length}, {@link #unmap} and
  * {@link #remove} return -1. For any thread.
  */
@@ -18,6 +20,7 @@ final class MemoryCalls {
     private static final CFunction MUNMAP = CFunction.ofInt("munmap");
     private static final CFunction MADVISE = CFunction.ofInt("madvise");
     private static final CFunction PIPE2 = CFunction.ofInt("pipe2");
+    private static final CFunction GETRANDOM = CFunction.ofLong("getrandom");
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
@@ -74,6 +77,19 @@ final class MemoryCalls {
     static int pipe(MemorySegment descriptors, int flags) {
         try (Arena call = Arena.ofConfined()) {
             return (int) PIPE2.call(new ErrorNumber(call), address(descriptors), flags);
+        }
+    }
+
+    /**
+     * getrandom(2). {@return any number, which others cannot guess} The JDK's {@link SecureRandom}, which is slow when it is
+     * first used, has it where the system refuses the call.
+     */
+    static long random() {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment number = call.allocate(JAVA_LONG);
+            boolean isFilled = GETRANDOM.call(address(number), number.byteSize(), 0) == number
+                    .byteSize();
+            return isFilled ? number.get(JAVA_LONG, 0) : new SecureRandom().nextLong();
         }
     }
 }

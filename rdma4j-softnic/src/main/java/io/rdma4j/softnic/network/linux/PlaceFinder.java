@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortHolder;
-import io.rdma4j.softnic.network.SystemRandom;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -68,7 +67,7 @@ final class PlaceFinder implements AutoCloseable {
     }
 
     private void ask(int group, int places) {
-        long nonce = SystemRandom.nextLong();
+        long nonce = MemoryCalls.random();
         table.beginProbes(nonce);
         for (int place = 0; place < places; place++) {
             probes.send(table.address(group), table.scope(group), place, nonce);

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.network.linux;
 
-import io.rdma4j.softnic.network.SystemRandom;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
@@ -90,7 +89,7 @@ final class SharedTable {
     void clear() {
         memory.longAt(MAGIC_AT, 0);
         memory.clear(ANSWERS_AT, LENGTH);
-        memory.longAt(KEY_AT, SystemRandom.nextLong());
+        memory.longAt(KEY_AT, MemoryCalls.random());
         memory.intAt(VERSION_AT, VERSION);
         memory.longAt(MAGIC_AT, MAGIC);
     }
@@ -107,7 +106,7 @@ final class SharedTable {
      */
     void beginAnywhere() {
         memory.intAt(LAST_TAKEN_AT,
-                (int) Long.remainderUnsigned(SystemRandom.nextLong(), LAST_PREFIX));
+                (int) Long.remainderUnsigned(MemoryCalls.random(), LAST_PREFIX));
     }
 
     /** @param first the first prefix of the process, which identifies it in groups */
