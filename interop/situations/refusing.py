@@ -26,16 +26,16 @@ NUMBERS = {
         "shutdown": 48, "bind": 49, "listen": 50, "getsockname": 51, "getpeername": 52, "socketpair": 53, "setsockopt": 54,
         "getsockopt": 55, "fcntl": 72, "flock": 73, "ftruncate": 77, "epoll_wait": 232, "epoll_ctl": 233, "ppoll": 271,
         "splice": 275, "timerfd_create": 283, "eventfd": 284, "accept4": 288, "eventfd2": 290, "epoll_create1": 291,
-        "pipe2": 293, "recvmmsg": 299, "sendmmsg": 307, "process_vm_readv": 310, "memfd_create": 319, "membarrier": 324,
-        "pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438, "epoll_pwait2": 441},
+        "pipe2": 293, "recvmmsg": 299, "sendmmsg": 307, "process_vm_readv": 310, "getrandom": 318, "memfd_create": 319,
+        "membarrier": 324, "pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438, "epoll_pwait2": 441},
     "aarch64": {
         "eventfd2": 19, "epoll_create1": 20, "epoll_ctl": 21, "epoll_pwait": 22, "fcntl": 25, "ioctl": 29, "flock": 32,
         "ftruncate": 46, "pipe2": 59, "lseek": 62, "pread64": 67, "pwrite64": 68, "ppoll": 73, "splice": 76,
         "timerfd_create": 85, "socket": 198, "socketpair": 199, "bind": 200, "listen": 201, "accept": 202, "connect": 203,
         "getsockname": 204, "getpeername": 205, "sendto": 206, "recvfrom": 207, "setsockopt": 208, "getsockopt": 209,
         "shutdown": 210, "sendmsg": 211, "recvmsg": 212, "munmap": 215, "mmap": 222, "msync": 227, "madvise": 233,
-        "accept4": 242, "recvmmsg": 243, "sendmmsg": 269, "process_vm_readv": 270, "memfd_create": 279, "membarrier": 283,
-        "pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438, "epoll_pwait2": 441},
+        "accept4": 242, "recvmmsg": 243, "sendmmsg": 269, "process_vm_readv": 270, "getrandom": 278, "memfd_create": 279,
+        "membarrier": 283, "pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438, "epoll_pwait2": 441},
 }
 
 
