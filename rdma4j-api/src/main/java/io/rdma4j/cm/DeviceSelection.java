@@ -263,7 +263,9 @@ record DeviceSelection(@Nullable String name) {
         if (route == null) {
             throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
                     + destination.getHostAddress() + " leave from " + source.getHostAddress()
-                    + ", which is the address of no RDMA device; there are " + text(candidates));
+                    + ", which is "
+                    + (name == null ? "the address of no RDMA device" : "no address of " + name)
+                    + "; there are " + text(candidates));
         }
         return route;
     }
@@ -276,7 +278,7 @@ record DeviceSelection(@Nullable String name) {
 
     /**
      * {@return an address of the named devices whose subnet has a destination, null if there is none} Where two interfaces
-     * are in one subnet, the system names the address of the other one.
+     * are in one subnet, the system names the address of the other one. The subnet of a link-local address ends at its link.
      */
     private static @Nullable InetAddress sameSubnet(List<CmDevice> named,
             InetAddress destination) {

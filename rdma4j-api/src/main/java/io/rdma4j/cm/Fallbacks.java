@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.AddressScope;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
@@ -23,7 +24,12 @@ final class Fallbacks {
     private final LongSupplier clockNs;
     private final Map<Destination, Fallback> all = new ConcurrentHashMap<>();
 
-    private record Destination(PortSpace space, InetSocketAddress address) {}
+    /** @param scope the interface of a link-local address, at which the address itself does not look when it is compared */
+    private record Destination(PortSpace space, InetSocketAddress address, int scope) {
+        Destination(PortSpace space, InetSocketAddress address) {
+            this(space, address, AddressScope.of(address.getAddress()));
+        }
+    }
 
     private record Fallback(String missing, String seeing, long sinceNs) {}
 

@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -8,7 +9,6 @@ import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 
@@ -87,19 +87,22 @@ final class RouteProbe {
         try {
             NetworkInterface owner = NetworkInterface.getByInetAddress(local);
             return owner != null && owner.getInterfaceAddresses().stream()
-                    .anyMatch(each -> each.getAddress().equals(local) && covers(each, destination));
+                    .anyMatch(each -> each.getAddress().equals(local)
+                            && covers(local, each.getNetworkPrefixLength(), destination));
         } catch (SocketException unknown) {
             return false;
         }
     }
 
-    private static boolean covers(InterfaceAddress subnet, InetAddress address) {
-        byte[] own = subnet.getAddress().getAddress();
-        byte[] other = address.getAddress();
-        if (own.length != other.length) {
+    /** {@return whether a destination is in the subnet of a local address, on the same link} */
+    static boolean covers(InetAddress local, int prefixLength, InetAddress destination) {
+        byte[] own = local.getAddress();
+        byte[] other = destination.getAddress();
+        if (own.length != other.length || !AddressScope.isCompatible(AddressScope.of(local),
+                AddressScope.of(destination))) {
             return false;
         }
-        int bits = subnet.getNetworkPrefixLength();
+        int bits = prefixLength;
         for (int i = 0; i < own.length && bits > 0; i++, bits -= Byte.SIZE) {
             int mask = bits >= Byte.SIZE ? 0xff : 0xff00 >>> bits;
             if (((own[i] ^ other[i]) & mask) != 0) {

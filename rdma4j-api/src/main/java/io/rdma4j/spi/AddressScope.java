@@ -19,11 +19,13 @@ public final class AddressScope {
         return address instanceof Inet6Address && address.isLinkLocalAddress();
     }
 
-    /** {@return the index of the interface of a link-local address, 0 if the address does not say it or needs none} */
+    /**
+     * {@return the index of the interface of a link-local address or a group of a link, 0 if the address does not say it or
+     * needs none}
+     */
     public static int of(InetAddress address) {
-        return address instanceof Inet6Address ofLink && isNeeded(address)
-                ? ofLink.getScopeId()
-                : 0;
+        return address instanceof Inet6Address ofLink
+                && (isNeeded(address) || address.isMCLinkLocal()) ? ofLink.getScopeId() : 0;
     }
 
     /** {@return whether two addresses are the same} A link-local one that names no interface is taken for that of any. */

@@ -43,7 +43,8 @@ public interface CmContext extends DeviceContext {
     /**
      * Checks that packets can leave for a destination.
      *
-     * @throws RdmaException ENETUNREACH if the device has lost the local address, or its port is down
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, its port is down, or the destination is a
+     *         link-local address of another interface
      */
     void checkRoute(InetAddress local, InetAddress destination) throws RdmaException;
 

@@ -30,16 +30,33 @@ public final class IpGids {
     }
 
     /**
-     * Checks that packets can leave from a local address.
+     * {@return the entry of a local address, for packets to a destination} A device sends by its own interface: a link-local
+     * destination of another one would be another host there.
      *
-     * @throws RdmaException ENETUNREACH if its port is down or the device has lost the address
+     * @throws RdmaException ENETUNREACH if the device has lost the address, or the destination names another interface
      */
-    public static void checkRoute(DeviceContext context, InetAddress local, int port)
+    public static GidEntry entry(DeviceContext context, InetAddress local,
+            InetAddress destination) throws RdmaException {
+        GidEntry entry = entry(context, local);
+        if (!AddressScope.isCompatible(entry.interfaceIndex(), AddressScope.of(destination))) {
+            throw new RdmaException(Errno.ENETUNREACH, "find GID", destination.getHostAddress()
+                    + " is on another link than " + context.device().name());
+        }
+        return entry;
+    }
+
+    /**
+     * Checks that packets can leave from a local address for a destination.
+     *
+     * @throws RdmaException ENETUNREACH if its port is down, or as {@link #entry(DeviceContext, InetAddress, InetAddress)}
+     */
+    public static void checkRoute(DeviceContext context, InetAddress local, InetAddress destination,
+            int port)
             throws RdmaException {
         if (context.queryPort(port).state() != PortState.ACTIVE) {
             throw new RdmaException(Errno.ENETUNREACH, "resolve route",
                     "port " + port + " of " + context.device().name() + " is down");
         }
-        entry(context, local);
+        entry(context, local, destination);
     }
 }

@@ -162,6 +162,24 @@ class DeviceSelectionTest {
                 Errno.EADDRNOTAVAIL, "fe80:0:0:0:0:0:0:1%9");
     }
 
+    @Test
+    void packetsLeaveByTheInterfaceThatALinkLocalDestinationNames() throws Exception {
+        // Addresses that this machine lacks, so that its own routing has no say.
+        InetAddress own = InetAddress.ofLiteral("2001:db8:7::5");
+        InetAddress peer = InetAddress.ofLiteral("fe80::b");
+        softRoce.hosted = List.of(own);
+        softRoce.interfaceIndex = 8;
+        FakeProvider.offer(softRoce);
+        CmId right = bound(new InetSocketAddress(own, 0));
+        softRoce.context().addresses.add(own);
+        right.resolveAddress(new InetSocketAddress(AddressScope.on(peer, 8), 7471), TIMEOUT);
+        right.resolveRoute(TIMEOUT);
+        CmId wrong = bound(new InetSocketAddress(own, 0));
+        wrong.resolveAddress(new InetSocketAddress(AddressScope.on(peer, 7), 7471), TIMEOUT);
+        assertRefused(() -> wrong.resolveRoute(TIMEOUT), Errno.ENETUNREACH,
+                "fe80:0:0:0:0:0:0:b%7 is on another link than roce0");
+    }
+
     // ---------------------------------------------------------------- by name
 
     @Test

@@ -144,7 +144,7 @@ final class FakeContext implements CmContext {
 
     @Override
     public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
-        IpGids.checkRoute(this, local, 1);
+        IpGids.checkRoute(this, local, destination, 1);
     }
 
     @Override
@@ -229,7 +229,8 @@ final class FakeContext implements CmContext {
         @Override
         public CmMembership join(JoinRequest request, CmMembership.Handler handler)
                 throws RdmaException {
-            int index = IpGids.entry(FakeContext.this, request.local()).index();
+            int index = IpGids.entry(FakeContext.this, request.local(), request.group())
+                    .index();
             joins.add(request);
             joinHandlers.add(handler);
             device.onConnect.run();
@@ -263,7 +264,8 @@ final class FakeContext implements CmContext {
     public List<GidEntry> queryGidTable() {
         List<GidEntry> entries = new ArrayList<>();
         for (InetAddress address : addresses) {
-            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2, 1));
+            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2,
+                    device.interfaceIndex));
         }
         return entries;
     }

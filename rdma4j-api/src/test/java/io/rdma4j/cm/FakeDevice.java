@@ -25,6 +25,8 @@ final class FakeDevice implements CmDevice {
     /** Every context that was opened, the last one last. */
     final List<FakeContext> opened = new CopyOnWriteArrayList<>();
     List<InetAddress> hosted = List.of(FIRST, SECOND);
+    /** Of the interface that its addresses belong to. */
+    int interfaceIndex = 1;
     PortAuthority portAuthority = PortAuthority.PROCESS;
     /** What happens while it is being opened. */
     Runnable onOpen = () -> {};

@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.AddressScope;
 import org.junit.jupiter.api.Test;
 
 import java.net.InetAddress;
@@ -51,6 +52,16 @@ class FallbacksTest {
         add();
         assertThat(towards(OTHER_PORT)).isEqualTo("null");
         assertThat(fallbacks.towards(PortSpace.UDP, SERVER)).isNull();
+    }
+
+    @Test
+    void linkLocalAddressOfAnotherLinkIsAnotherDestination() {
+        InetAddress host = InetAddress.ofLiteral("fe80::b");
+        InetSocketAddress here = new InetSocketAddress(AddressScope.on(host, 2), 7174);
+        fallbacks.add(PortSpace.TCP, here, "roce0", "iwarp0");
+        assertThat(towards(here)).isEqualTo("iwarp0");
+        assertThat(towards(new InetSocketAddress(AddressScope.on(host, 3), 7174)))
+                .isEqualTo("null");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.rdma4j.spi;
 
 import org.junit.jupiter.api.Test;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +26,14 @@ class AddressScopeTest {
     void linkLocalAddressWithoutAnInterfaceIsThatOfAny() {
         assertThat(AddressScope.isSame(LINK_LOCAL, AddressScope.on(LINK_LOCAL, 7))).isTrue();
         assertThat(AddressScope.isSame(LINK_LOCAL, InetAddress.ofLiteral("fe80::2"))).isFalse();
+    }
+
+    @Test
+    void groupOfALinkIsThatOfTheInterfaceThatItNames() throws Exception {
+        byte[] ofLink = InetAddress.ofLiteral("ff02::5").getAddress();
+        byte[] ofSite = InetAddress.ofLiteral("ff05::5").getAddress();
+        assertThat(AddressScope.of(Inet6Address.getByAddress(null, ofLink, 3))).isEqualTo(3);
+        assertThat(AddressScope.of(Inet6Address.getByAddress(null, ofSite, 3))).isZero();
     }
 
     @Test

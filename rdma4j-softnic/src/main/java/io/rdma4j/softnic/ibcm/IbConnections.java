@@ -48,7 +48,7 @@ public final class IbConnections implements ConnectionServices {
     @Override
     public void checkRoute(CmContext via, InetAddress local, InetAddress destination)
             throws RdmaException {
-        IpGids.checkRoute(via, local, PORT);
+        IpGids.checkRoute(via, local, destination, PORT);
     }
 
     @Override

@@ -65,7 +65,7 @@ public final class IbDatagrams implements CmDatagrams {
     @Override
     public CmMembership join(JoinRequest request, CmMembership.Handler handler)
             throws RdmaException {
-        int index = IpGids.entry(context, request.local()).index();
+        int index = IpGids.entry(context, request.local(), request.group()).index();
         handler.onJoined(AddressHandleAttributes.to(Gid.of(request.group()), index)
                 .withTrafficClass(request.trafficClass()), null);
         return () -> {};

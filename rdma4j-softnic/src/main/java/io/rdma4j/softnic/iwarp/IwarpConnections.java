@@ -9,10 +9,9 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,11 +38,7 @@ final class IwarpConnections implements ConnectionServices {
     @Override
     public void checkRoute(CmContext via, InetAddress local, InetAddress destination)
             throws RdmaException {
-        if (!host.gids().contains(Gid.of(local))) {
-            throw new RdmaException(Errno.ENETUNREACH, "resolve route",
-                    via.device().name() + " does not have the address " + local.getHostAddress()
-                            + " any more");
-        }
+        IpGids.entry(via, local, destination);
     }
 
     @Override

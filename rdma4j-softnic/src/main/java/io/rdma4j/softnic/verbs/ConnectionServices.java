@@ -21,7 +21,8 @@ public interface ConnectionServices {
     /**
      * Checks that something can leave for a destination.
      *
-     * @throws RdmaException ENETUNREACH if the device has lost the local address, or its port is down
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, its port is down, or the destination is on the
+     *         link of another interface
      */
     void checkRoute(CmContext via, InetAddress local, InetAddress destination)
             throws RdmaException;
