@@ -38,11 +38,22 @@ public final class IpGids {
     public static GidEntry entry(DeviceContext context, InetAddress local,
             InetAddress destination) throws RdmaException {
         GidEntry entry = entry(context, local);
-        if (!AddressScope.isCompatible(entry.interfaceIndex(), AddressScope.of(destination))) {
-            throw new RdmaException(Errno.ENETUNREACH, "find GID", destination.getHostAddress()
+        requireLink(context, entry.interfaceIndex(), destination);
+        return entry;
+    }
+
+    /**
+     * Checks that a destination, if it is link-local, is on the link of a device.
+     *
+     * @param interfaceIndex of the interface of the device
+     * @throws RdmaException ENETUNREACH if the destination names another interface
+     */
+    public static void requireLink(DeviceContext context, int interfaceIndex,
+            InetAddress destination) throws RdmaException {
+        if (!AddressScope.isCompatible(interfaceIndex, AddressScope.of(destination))) {
+            throw new RdmaException(Errno.ENETUNREACH, "find route", destination.getHostAddress()
                     + " is on another link than " + context.device().name());
         }
-        return entry;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -12,6 +13,8 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +41,12 @@ final class IwarpConnections implements ConnectionServices {
     @Override
     public void checkRoute(CmContext via, InetAddress local, InetAddress destination)
             throws RdmaException {
-        IpGids.entry(via, local, destination);
+        if (!host.gids().contains(Gid.of(local))) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve route",
+                    via.device().name() + " does not have the address " + local.getHostAddress()
+                            + " any more");
+        }
+        IpGids.requireLink(via, AddressScope.of(host.addressOf(Gid.of(destination))), destination);
     }
 
     @Override
