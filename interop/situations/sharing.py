@@ -124,6 +124,25 @@ def a_foreign_program_holds_the_port(net, where):
     net.lives(server)
 
 
+@check(("address", "wildcard"), quick=[("wildcard",)])
+def the_holder_of_the_port_ends(net, where):
+    """When a foreign program that held UDP port 4791 ends, a server that went on with iWARP is served by RoCE within 2 s, says
+    so in one line, and had said only once that it was not."""
+    a, b = net.pair()
+    at = {"address": HOST, "wildcard": "0.0.0.0"}[where]
+    holder = net.start(a, sys.executable, "-c", HOLD.format(address=at))
+    net.says(holder, "held", 10)
+    server = rping(net, a, 7174)
+    # Long enough for it to try again, and perhaps to say so.
+    net.rest(4)
+    one_warning(net, server, r"program|process|held|in use")
+    holder.kill(signal.SIGKILL)
+    net.ends(holder, 5)
+    net.served_soon(holder.ended_at, b, HOST, "roce", what="port")
+    net.expect(sum("roce_eth0 is listened on now" in line for line in server.logged()) == 1,
+               f"the server does not say once that it listens: {server.logged()[-2:]}")
+
+
 @check(("read-only", "full"), quick=[("full",)])
 def nothing_can_be_written(net, memory):
     """With /dev/shm and /tmp read-only, or a /dev/shm that is full, a server starts, is served by RoCE and by iWARP,

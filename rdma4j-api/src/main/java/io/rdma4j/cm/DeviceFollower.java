@@ -4,11 +4,14 @@ import io.rdma4j.verbs.DeviceWatch;
 import io.rdma4j.verbs.RdmaDevices;
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
- * Runs a task after each change of the devices of this machine, in a thread that lives as long as there is something to do:
- * opening a device may take long, and must not delay those who report the change. Thread safe.
+ * Runs a task after each change of the devices of this machine, and from time to time while the task leaves something undone,
+ * in a thread that lives as long as there is something to do: opening a device may take long, and must not delay those who
+ * report the change. Thread safe.
  */
 final class DeviceFollower {
     private static final System.Logger LOG = System.getLogger(DeviceFollower.class.getName());
@@ -16,19 +19,31 @@ final class DeviceFollower {
     /** A device that fails whenever it is opened, or interfaces that come and go all the time, shall not fill the processor. */
     private static final int MOST_RUNS_OF_A_SECOND = 20;
     private static final long SECOND_NS = 1_000_000_000;
+    /** What is left undone is tried again after this, because nobody reports that another process has given something back. */
+    private static final long SHORTEST_PAUSE_NS = SECOND_NS;
+    private static final long LONGEST_PAUSE_NS = 5 * SECOND_NS;
+    /** How many times as long as the last run a pause is, so that trying costs a quiet program little. */
+    private static final int PAUSE_TO_RUN = 10;
 
-    private final Runnable task;
+    private final BooleanSupplier task;
     /** When the present second began, and how many runs it has had. For the thread that runs. */
     private long secondNs;
     private int runs;
     /** Null while it follows nothing, or if no provider reports changes. Guarded by this. */
     private @Nullable DeviceWatch watch;
     /** Guarded by this. */
+    private boolean isFollowing;
+    /** Guarded by this. */
     private boolean isRunning;
-    /** There was a change that the last run may have missed. Guarded by this. */
+    /** There was a change that the last run may have missed, or it is time to try again. Guarded by this. */
     private boolean isDue;
+    /** Something was left undone. Guarded by this. */
+    private boolean isLeft;
+    /** How long to wait until it is tried again. Guarded by this. */
+    private long pauseNs;
 
-    DeviceFollower(Runnable task) {
+    /** @param task returns whether it leaves something undone that may succeed without a change of the devices */
+    DeviceFollower(BooleanSupplier task) {
         this.task = task;
     }
 
@@ -37,6 +52,7 @@ final class DeviceFollower {
         DeviceWatch begun = RdmaDevices.watch(this::onChange);
         synchronized (this) {
             watch = begun;
+            isFollowing = true;
         }
     }
 
@@ -48,15 +64,40 @@ final class DeviceFollower {
     /** Something has changed: the task runs soon. It takes no lock of a device. */
     void onChange() {
         synchronized (this) {
-            if (watch == null) {
+            if (!isFollowing) {
                 return;
             }
             isDue = true;
+            notifyAll();
             if (isRunning) {
                 return;
             }
             isRunning = true;
         }
+        startThread();
+    }
+
+    /**
+     * Something was left undone that may succeed without a change: the task runs after a pause.
+     *
+     * @param tookNs how long it took to find that out
+     */
+    void tryLater(long tookNs) {
+        synchronized (this) {
+            if (!isFollowing) {
+                return;
+            }
+            isLeft = true;
+            pauseNs = Math.clamp(PAUSE_TO_RUN * tookNs, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS);
+            if (isRunning) {
+                return;
+            }
+            isRunning = true;
+        }
+        startThread();
+    }
+
+    private void startThread() {
         boolean isStarted = false;
         try {
             Thread.ofPlatform().daemon().name("rdma4j-listen").start(this::run);
@@ -77,7 +118,10 @@ final class DeviceFollower {
         while (takesOne()) {
             try {
                 rest();
-                task.run();
+                long beganNs = System.nanoTime();
+                if (task.getAsBoolean()) {
+                    tryLater(System.nanoTime() - beganNs);
+                }
             } catch (RuntimeException | Error failed) {
                 LOG.log(System.Logger.Level.WARNING, "a change of devices was not followed",
                         failed);
@@ -99,9 +143,34 @@ final class DeviceFollower {
     }
 
     private synchronized boolean takesOne() {
-        isRunning = isDue && watch != null;
+        awaitDue();
+        isRunning = isDue && isFollowing;
         isDue = false;
+        isLeft = false;
         return isRunning;
+    }
+
+    /** While something is left undone, waits for a change, or until it is time to try again. */
+    private synchronized void awaitDue() {
+        long sinceNs = System.nanoTime();
+        while (isLeft && !isDue && isFollowing) {
+            long leftNs = sinceNs + pauseNs - System.nanoTime();
+            isDue = leftNs <= 0;
+            if (!isDue) {
+                awaitChange(leftNs);
+            }
+        }
+    }
+
+    /** The caller owns the lock. */
+    private synchronized void awaitChange(long mostNs) {
+        try {
+            // A millisecond too much, because zero would be for ever.
+            wait(TimeUnit.NANOSECONDS.toMillis(mostNs) + 1);
+        } catch (InterruptedException e) {
+            // No code interrupts this thread on purpose; it looks again.
+            isDue = true;
+        }
     }
 
     /** Follows no more. A run that has begun goes on. Idempotent. */
@@ -110,6 +179,8 @@ final class DeviceFollower {
         synchronized (this) {
             ended = watch;
             watch = null;
+            isFollowing = false;
+            notifyAll();
         }
         if (ended != null) {
             ended.close();

@@ -113,27 +113,14 @@ final class DeviceListeners {
         return admitted;
     }
 
-    /**
-     * Listens on one device. {@return null, or why this device cannot offer the service although others may: it does not
-     * support it, or another process has the port}
-     */
-    private @Nullable RdmaException obstacle(ServedDevice on, ListenRequest spec)
-            throws RdmaException {
+    /** Listens on one device. {@return null, or why this device cannot offer the service, although others may} */
+    private @Nullable RdmaException obstacle(ServedDevice on, ListenRequest spec) {
         try {
             starter.check(on.lease());
-            addresses.reservation(on.lease());
-        } catch (RdmaException e) {
-            return e;
-        }
-        try {
             keep(on, starter.listen(on.lease(), withReservation(spec, on.lease())));
             return null;
         } catch (RdmaException e) {
-            if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EOPNOTSUPP
-                    || e.errno() == Errno.EADDRNOTAVAIL) {
-                return e;
-            }
-            throw e;
+            return e;
         }
     }
 
@@ -158,6 +145,7 @@ final class DeviceListeners {
     // ---------------------------------------------------------------- the wildcard address
 
     private void startEverywhere(ListenRequest spec) throws RdmaException {
+        long beganNs = System.nanoTime();
         // First, so that no change is missed.
         follower.start();
         synchronized (looking) {
@@ -176,6 +164,9 @@ final class DeviceListeners {
                         : failures.getLast());
             }
             everywhere = spec;
+            if (unserved.mayPass()) {
+                follower.tryLater(System.nanoTime() - beganNs);
+            }
         }
     }
 
@@ -210,11 +201,9 @@ final class DeviceListeners {
     /**
      * Listens on a device, unless the id does already. {@return null, or why it cannot}
      *
-     * @throws RdmaException for a reason that concerns others as well
      * @throws IllegalStateException if the id was closed meanwhile
      */
-    private @Nullable RdmaException serve(CmDevice device, ListenRequest spec)
-            throws RdmaException {
+    private @Nullable RdmaException serve(CmDevice device, ListenRequest spec) {
         ServedDevice on = present(device.name());
         if (on == null) {
             if (everywhere != null && isCovered(device.portAuthority())) {
@@ -268,12 +257,15 @@ final class DeviceListeners {
         }
     }
 
-    /** Devices may have come or gone. In a thread of its own. */
-    private void follow() {
+    /**
+     * Devices may have come or gone, or another process may have given something back. In a thread of its own. {@return whether
+     * a device is not listened on that may be later without a change of the devices}
+     */
+    private boolean follow() {
         synchronized (looking) {
             ListenRequest spec = everywhere;
             if (spec == null) {
-                return;
+                return false;
             }
             dropGone();
             Set<String> names = new HashSet<>();
@@ -281,13 +273,12 @@ final class DeviceListeners {
                 names.add(each.name());
                 try {
                     serve(each, spec);
-                } catch (RdmaException e) {
-                    unserved.add(each.name(), e);
                 } catch (IllegalStateException closed) {
-                    return;
+                    return false;
                 }
             }
             unserved.retain(names);
+            return unserved.mayPass();
         }
     }
 

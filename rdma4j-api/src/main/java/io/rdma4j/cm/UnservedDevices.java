@@ -15,14 +15,40 @@ import java.util.Set;
 final class UnservedDevices {
     private static final System.Logger LOG = System.getLogger(UnservedDevices.class.getName());
 
-    /** Why, by name. */
-    private final Map<String, String> reasons = new HashMap<>();
+    /**
+     * Why a device is not listened on.
+     *
+     * @param errno what was refused
+     * @param detail as the log has been told
+     */
+    private record Reason(Errno errno, String detail) {}
+
+    /** By name. */
+    private final Map<String, Reason> reasons = new HashMap<>();
 
     /** A device cannot be opened, or cannot listen. */
-    void add(String device, RdmaException reason) {
-        if (!Objects.equals(reasons.put(device, reason.detail()), reason.detail())) {
+    void add(String device, RdmaException refusal) {
+        Reason reason = new Reason(refusal.errno(), refusal.detail());
+        if (!Objects.equals(reasons.put(device, reason), reason)) {
             LOG.log(level(reason.errno()), "{0} is not listened on: {1}", device, reason.detail());
         }
+    }
+
+    /** {@return whether a device may be listened on later without a change that anybody reports} */
+    boolean mayPass() {
+        return reasons.values().stream().anyMatch(each -> mayPass(each.errno()));
+    }
+
+    private static boolean mayPass(Errno errno) {
+        return switch (errno) {
+            // Another process has something, or is stopped while it changes what processes share.
+            case EADDRINUSE, EACCES, EBUSY, EAGAIN, ETIMEDOUT -> true;
+            // This one, or the machine, has not enough of something.
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS -> true;
+            // It went, or came, between two looks at the machine.
+            case ENODEV, EADDRNOTAVAIL, ENETDOWN -> true;
+            default -> false;
+        };
     }
 
     private static System.Logger.Level level(Errno errno) {

@@ -3,19 +3,35 @@ package io.rdma4j.cm;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** How often a follower of devices acts. */
 class DeviceFollowerTest {
-    private final CountDownLatch oneTooMany = new CountDownLatch(21);
-    private final DeviceFollower follower = new DeviceFollower(this::onRun);
+    private static final long SECOND_NS = 1_000_000_000;
 
-    private void onRun() {
+    private final CountDownLatch oneTooMany = new CountDownLatch(21);
+    private final CountDownLatch triedAgain = new CountDownLatch(3);
+    private final CountDownLatch tried = new CountDownLatch(1);
+    @SuppressWarnings("NullAway.Init")
+    private DeviceFollower follower;
+
+    private DeviceFollower started(BooleanSupplier task) {
+        FakeProvider.reportChanges(true);
+        DeviceFollower started = new DeviceFollower(task);
+        follower = started;
+        started.start();
+        return started;
+    }
+
+    private boolean onRun() {
         oneTooMany.countDown();
         follower.onChange();
+        return false;
     }
 
     @AfterEach
@@ -28,11 +44,47 @@ class DeviceFollowerTest {
     /** So does a device that fails whenever it is opened: each try is a change. */
     @Test
     void changesWithoutEndAreFollowedTwentyTimesASecondAndNotMoreOften() throws Exception {
-        FakeProvider.reportChanges(true);
-        follower.start();
+        started(this::onRun);
         long startNs = System.nanoTime();
         FakeProvider.change(FakeProvider.DEVICE);
         assertThat(oneTooMany.await(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(1_000_000_000);
+        assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(SECOND_NS);
+    }
+
+    private boolean leavesSomething() {
+        tried.countDown();
+        triedAgain.countDown();
+        return triedAgain.getCount() > 0;
+    }
+
+    @Test
+    void whatIsLeftUndoneIsTriedAgainEachSecondUntilItIsDone() throws Exception {
+        long startNs = System.nanoTime();
+        started(this::leavesSomething).tryLater(0);
+        assertThat(triedAgain.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(3 * SECOND_NS);
+    }
+
+    @Test
+    void triesThatTakeLongAreFarBetweenButAChangeIsFollowedAtOnce() throws Exception {
+        started(this::leavesSomething).tryLater(60 * SECOND_NS);
+        long startNs = System.nanoTime();
+        FakeProvider.change(FakeProvider.DEVICE);
+        assertThat(tried.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(System.nanoTime() - startNs).isLessThan(5 * SECOND_NS);
+    }
+
+    @Test
+    void followerThatIsStoppedDoesNotTryAgain() throws Exception {
+        DeviceFollower stopped = started(this::leavesSomething);
+        stopped.tryLater(0);
+        stopped.stop();
+        stopped.tryLater(0);
+        for (Thread each : Thread.getAllStackTraces().keySet()) {
+            if (each.getName().equals("rdma4j-listen")) {
+                assertThat(each.join(Duration.ofSeconds(60))).isTrue();
+            }
+        }
+        assertThat(triedAgain.getCount()).isEqualTo(3);
     }
 }

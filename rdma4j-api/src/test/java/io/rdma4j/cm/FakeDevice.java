@@ -44,13 +44,13 @@ final class FakeDevice implements CmDevice {
     final AtomicInteger looks = new AtomicInteger();
     /** Why it cannot be opened, null if it can. */
     @Nullable
-    RdmaException openFailure;
+    volatile RdmaException openFailure;
     /** Why ids cannot use it, null if they can. */
     @Nullable
     String obstacle;
     /** Why its contexts cannot listen, null if they can. */
     @Nullable
-    RdmaException listenFailure;
+    volatile RdmaException listenFailure;
     private final String name;
     private final DeviceKind kind;
     private final TransportType transport;

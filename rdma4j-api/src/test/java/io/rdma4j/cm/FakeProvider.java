@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Devices that are no more than what a test makes of them: one, unless a test wants others. */
 public final class FakeProvider implements RdmaProvider {
@@ -18,6 +19,7 @@ public final class FakeProvider implements RdmaProvider {
     private static volatile List<RdmaDevice> devices = List.of(DEVICE);
     private static volatile List<AbsentDevice> absent = List.of();
     private static volatile boolean reportsChanges;
+    private static final AtomicLong LOOKS = new AtomicLong();
     private static final List<Runnable> WATCHING = new CopyOnWriteArrayList<>();
 
     /** Called by {@link java.util.ServiceLoader}. */
@@ -25,6 +27,8 @@ public final class FakeProvider implements RdmaProvider {
 
     @Override
     public List<RdmaDevice> devices() {
+        // First, so that whoever sees the number grow knows that the list is read afterwards.
+        LOOKS.incrementAndGet();
         return devices;
     }
 
@@ -55,6 +59,11 @@ public final class FakeProvider implements RdmaProvider {
     /** Changes are reported from now on to whoever begins to watch, or are not. */
     static void reportChanges(boolean isReporting) {
         reportsChanges = isReporting;
+    }
+
+    /** {@return how often the devices have been listed} */
+    static long looks() {
+        return LOOKS.get();
     }
 
     /** {@return how many watch} */

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetSocketAddress;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,7 +89,14 @@ class FollowedDevicesTest {
                 && !device.context().isClosed;
     }
 
+    /** {@return whether no thread looks at devices now} One may wait until it is time to try again. */
     private static boolean nobodyFollows() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(each -> each.getName().equals("rdma4j-listen")
+                        && each.getState() != Thread.State.TIMED_WAITING);
+    }
+
+    private static boolean hasNoThread() {
         return Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(each -> each.getName().equals("rdma4j-listen"));
     }
@@ -221,16 +230,74 @@ class FollowedDevicesTest {
     }
 
     @Test
-    void portThatAnotherProcessGivesBackIsListenedAtAfterTheNextChange() throws Exception {
+    void portThatAnotherProcessGivesBackIsListenedAtWithoutAChange() throws Exception {
         roce.listenFailure = new RdmaException(Errno.EADDRINUSE, "listen", "it is taken");
         FakeProvider.offer(loopback, roce);
         listen();
         assertThat(log.lines())
                 .containsExactly("WARNING roce_eth0 is not listened on: it is taken");
         roce.listenFailure = null;
-        FakeProvider.change(loopback, roce);
         awaitServed(roce);
         assertThat(roce.opened).hasSize(1);
+        until("it is said", () -> log.lines().size() == 2);
+        assertThat(log.lines()).last().isEqualTo("INFO roce_eth0 is listened on now");
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"EADDRINUSE", "EACCES", "EBUSY", "EAGAIN",
+        "ETIMEDOUT", "EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "ENODEV", "EADDRNOTAVAIL"})
+    void deviceThatCannotBeOpenedForAReasonThatMayPassIsTriedAgain(Errno reason) throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        roce.onOpen = tries::incrementAndGet;
+        roce.openFailure = new RdmaException(reason, "open device", "not now");
+        FakeProvider.offer(loopback, roce);
+        listen();
+        until("it is tried again", () -> tries.get() > 1);
+        assertThat(log.lines()).singleElement().asString().contains("not now");
+        roce.openFailure = null;
+        awaitServed(roce);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"EPERM", "EOPNOTSUPP", "ENOSYS"})
+    void deviceThatCannotBeOpenedForAReasonThatLastsIsNotTriedAgain(Errno reason)
+            throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        roce.onOpen = tries::incrementAndGet;
+        roce.openFailure = new RdmaException(reason, "open device", "never");
+        FakeProvider.offer(loopback, roce);
+        listen();
+        assertThat(tries).hasValue(1);
+        assertThat(nobodyFollows()).isTrue();
+    }
+
+    @Test
+    void listenerThatIsClosedDoesNotTryAgain() throws Exception {
+        roce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device", "it is taken");
+        FakeProvider.offer(loopback, roce);
+        listen();
+        listener.close();
+        until("its thread has ended", FollowedDevicesTest::hasNoThread);
+    }
+
+    /** An address of an interface that was deleted between two looks, or one that a filter keeps this program from. */
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"ENODEV", "EPERM", "EACCES", "EMFILE", "EIO"})
+    void deviceThatCannotListenDoesNotKeepOthersFromIt(Errno reason) throws Exception {
+        loopback.listenFailure = new RdmaException(reason, "listen", "not here");
+        FakeProvider.offer(loopback, roce);
+        listen();
+        assertThat(isServed(roce)).isTrue();
+        assertThat(log.lines())
+                .anyMatch(line -> line.endsWith("roce_lo is not listened on: not here"));
+    }
+
+    @Test
+    void deviceThatCannotListenWithoutOthersIsRefusedWithItsReason() throws Exception {
+        loopback.listenFailure = new RdmaException(Errno.EPERM, "listen", "not here");
+        FakeProvider.offer(loopback);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(this::listen)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
     }
 
     // ---------------------------------------------------------------- devices go
@@ -281,6 +348,7 @@ class FollowedDevicesTest {
     private static final class Modelled {
         final FakeDevice device;
         boolean isListed;
+        boolean isTentative;
         /** It stays open while another process has the port. */
         boolean isOpen;
         boolean isServed;
@@ -289,8 +357,13 @@ class FollowedDevicesTest {
             this.device = device;
         }
 
+        /** A device that is not there cannot be opened by who has just seen it listed. */
+        void appear() {
+            device.openFailure = isListed && !isTentative ? null : tentative();
+        }
+
         void follow() {
-            isOpen |= isListed && device.openFailure == null;
+            isOpen |= isListed && !isTentative;
             isServed |= isListed && isOpen && device.listenFailure == null;
         }
     }
@@ -309,12 +382,13 @@ class FollowedDevicesTest {
             FakeDevice device = changed.device;
             switch (random.nextInt(4)) {
                 case 0 -> changed.isListed = !changed.isListed;
-                case 1 -> device.openFailure = device.openFailure == null ? tentative() : null;
+                case 1 -> changed.isTentative = !changed.isTentative;
                 case 2 -> device.listenFailure = device.listenFailure == null
                         ? new RdmaException(Errno.EADDRINUSE, "listen", "it is taken")
                         : null;
                 default -> changed.isListed &= !changed.isServed;
             }
+            changed.appear();
             boolean isRemoved = changed.isServed && !changed.isListed && random.nextBoolean();
             FakeProvider.offer(all.stream().filter(each -> each.isListed)
                     .map(each -> each.device).toArray(FakeDevice[]::new));
@@ -324,10 +398,13 @@ class FollowedDevicesTest {
                 remove(device);
             }
             all.forEach(Modelled::follow);
+            // Whoever lists them from now on lists them as they are.
+            long looks = FakeProvider.looks();
             FakeProvider.change(all.stream().filter(each -> each.isListed)
                     .map(each -> each.device).toArray(FakeDevice[]::new));
-            // Until then it may act on a list that is no longer true.
-            until("the change has been followed", FollowedDevicesTest::nobodyFollows);
+            until("seed " + seed + ", step " + step + ": the change has been followed",
+                    () -> FakeProvider.looks() > looks);
+            until("nobody acts on an earlier list", FollowedDevicesTest::nobodyFollows);
             for (Modelled each : all) {
                 until("seed " + seed + ", step " + step + ": " + each.device.name()
                         + " is served: " + each.isServed,

@@ -12,7 +12,9 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
@@ -70,7 +72,7 @@ public final class NicAddresses {
             if (device.isLoopback()) {
                 openLoopback(address);
             } else {
-                openAll();
+                openAll(address);
                 if (wanting.isEmpty()) {
                     requireHeld(address);
                 }
@@ -82,8 +84,10 @@ public final class NicAddresses {
         }
     }
 
-    private void openAll() throws RdmaException {
+    /** Does without what is refused, as long as there is something left; each later look tries again. */
+    private void openAll(@Nullable InetAddress asked) throws RdmaException {
         PortView view = device.view();
+        Map<InetAddress, RdmaException> refused = new LinkedHashMap<>();
         for (InetAddress address : view.addresses()) {
             if (gids.isEmpty() && !address.isLinkLocalAddress()) {
                 gids.add(Gid.ZERO);
@@ -95,13 +99,26 @@ public final class NicAddresses {
                     gids.add(Gid.of(address));
                     wanting.add(address);
                 } else if (e.errno() != Errno.EADDRNOTAVAIL) {
-                    throw e;
+                    refused.put(address, e);
                 }
-                // It has gone, or become unusable, since the view: that is noticed as any change.
+                // Else it has gone, or become unusable, since the view: that is noticed as any change.
             }
         }
+        requireNotRefused(asked, refused);
         requireAny(view);
+        refused.forEach(unserved::add);
         unserved.tell(view);
+    }
+
+    /** @throws RdmaException why the address that was asked for is refused, or the first one if all are */
+    private void requireNotRefused(@Nullable InetAddress asked,
+            Map<InetAddress, RdmaException> refused) throws RdmaException {
+        boolean isAnyHeld = gids.stream().anyMatch(gid -> !gid.isZero());
+        for (Map.Entry<InetAddress, RdmaException> each : refused.entrySet()) {
+            if (!isAnyHeld || asked != null && AddressScope.isSame(asked, each.getKey())) {
+                throw each.getValue();
+            }
+        }
     }
 
     private void requireAny(PortView view) throws RdmaException {
@@ -258,11 +275,12 @@ public final class NicAddresses {
         if (isOpen(address)) {
             return;
         }
-        if (!device.isLoopback() || !device.hostsNow(address)) {
+        if (!device.hostsNow(address)) {
             throw notOurs(address);
         }
         try {
             take(address);
+            unserved.remove(address);
         } catch (RdmaException e) {
             throw e.errno() == Errno.EADDRINUSE ? inUse(address, address, e) : e;
         }

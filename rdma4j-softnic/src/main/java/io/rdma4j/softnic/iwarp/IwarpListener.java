@@ -72,8 +72,7 @@ final class IwarpListener implements CmListener {
     /**
      * At the wildcard address it begins with the addresses that it can have, and takes the others later.
      *
-     * @throws RdmaException if it can have none, for a reason that does not pass by itself; EMFILE, ENFILE if there are no
-     *         more sockets
+     * @throws RdmaException if it can have none, for a reason that does not pass by itself
      */
     private void listenAtAll() throws RdmaException {
         InetAddress only = request.address();
@@ -86,16 +85,18 @@ final class IwarpListener implements CmListener {
             try {
                 listenAt(address);
             } catch (RdmaException e) {
-                if (e.errno() != Errno.EADDRNOTAVAIL && e.errno() != Errno.EADDRINUSE) {
-                    throw e;
-                }
-                lasting = e.errno() == Errno.EADDRINUSE ? e : lasting;
+                lasting = isOfAMoment(e.errno()) ? lasting : e;
                 refused(address, e);
             }
         }
         if (listeners.isEmpty() && lasting != null) {
             throw lasting;
         }
+    }
+
+    /** {@return whether an address is tried out, or has gone with its interface since the device looked} */
+    private static boolean isOfAMoment(Errno reason) {
+        return reason == Errno.EADDRNOTAVAIL || reason == Errno.ENODEV;
     }
 
     private List<InetAddress> addresses() {

@@ -12,15 +12,18 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.testkit.LogLines;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -74,11 +77,19 @@ class FollowedInterfaceTest {
         open(false);
     }
 
+    private SoftDevice device(boolean isLoopback) {
+        try {
+            return new SoftDevice(RoceFamily.ROCE,
+                    NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()),
+                    isLoopback, () -> atOpening);
+        } catch (SocketException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private void open(boolean isLoopback) throws Exception {
-        SoftDevice device = new SoftDevice(RoceFamily.ROCE,
-                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), isLoopback,
-                () -> atOpening);
-        nic = new SoftNic(device, RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+        nic = new SoftNic(device(isLoopback),
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
                 new Random(1)::nextInt, network::nowNs, null);
         nic.start(null);
         context = SoftNic.contextOf(nic);
@@ -179,6 +190,47 @@ class FollowedInterfaceTest {
         nic.onPort(both);
         assertThat(table()).containsExactly("", "10.0.0.1", "10.0.0.2");
         assertThat(log.lines()).hasSize(2).last().isEqualTo("INFO roce_lo serves 10.0.0.2 now");
+    }
+
+    /** Its interface was deleted, or a filter of sockets keeps this program from it. */
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"EPERM", "EACCES", "ENODEV", "EMFILE", "EIO"})
+    void addressThatIsRefusedKeepsNoOtherFromBeingServed(Errno reason) throws Exception {
+        network.refused.put(InetAddress.ofLiteral("10.0.0.1"), reason);
+        atOpening = view(address("10.0.0.1", USABLE), address("10.0.0.2", USABLE));
+        open();
+        assertThat(table()).containsExactly("", "10.0.0.2");
+        nic.onPort(atOpening);
+        assertThat(log.lines()).containsExactly(
+                "WARNING roce_lo does not serve 10.0.0.1: 10.0.0.1 is refused");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> nic.addresses().claim(InetAddress.ofLiteral("10.0.0.1")))
+                .withMessageContaining("10.0.0.1 is refused");
+        network.refused.clear();
+        nic.onPort(atOpening);
+        assertThat(table()).containsExactly("", "10.0.0.2", "10.0.0.1");
+        assertThat(log.lines()).last().isEqualTo("INFO roce_lo serves 10.0.0.1 now");
+    }
+
+    @Test
+    void deviceWhoseAddressesAreAllRefusedSaysWhyAndLogsNothing() {
+        network.refused.put(InetAddress.ofLiteral("10.0.0.1"), Errno.EPERM);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(this::open)
+                .withMessageContaining("10.0.0.1 is refused");
+        assertThat(log.lines()).isEmpty();
+    }
+
+    @Test
+    void addressThatWasAskedForAndIsRefusedSaysWhy() {
+        InetAddress asked = InetAddress.ofLiteral("10.0.0.1");
+        network.refused.put(asked, Errno.EPERM);
+        atOpening = view(address("10.0.0.1", USABLE), address("10.0.0.2", USABLE));
+        SoftNic refused = new SoftNic(device(false),
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt, network::nowNs, null);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> refused.start(asked))
+                .withMessageContaining("10.0.0.1 is refused");
+        assertThat(log.lines()).isEmpty();
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
@@ -115,6 +116,30 @@ class FollowedAddressesTest {
         network.taken.clear();
         look(view);
         assertThat(network.listening).containsExactlyInAnyOrder(FIRST, SECOND);
+    }
+
+    /** Its interface was deleted since it was listed, a filter keeps this program from it, or descriptors are short. */
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"ENODEV", "EPERM", "EACCES", "EMFILE", "ENOBUFS",
+        "EIO"})
+    void addressThatIsRefusedForAnyReasonKeepsNoOtherFromBeingListenedAt(Errno reason)
+            throws Exception {
+        network.refused.put(FIRST, reason);
+        listen(null);
+        assertThat(network.listening).containsExactly(SECOND);
+        assertThat(log.lines()).singleElement().asString().startsWith(
+                "WARNING nobody can connect to 10.0.0.1 port 7471: 10.0.0.1 is refused");
+        network.refused.clear();
+        look(view);
+        assertThat(network.listening).containsExactlyInAnyOrder(FIRST, SECOND);
+    }
+
+    @Test
+    void listenerThatIsRefusedEverywhereSaysWhy() {
+        network.unusable.add(FIRST);
+        network.refused.put(SECOND, Errno.EPERM);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> listen(null))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
     }
 
     @Test

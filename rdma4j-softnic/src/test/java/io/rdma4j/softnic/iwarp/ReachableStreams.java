@@ -4,12 +4,15 @@ import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.softnic.network.stream.StreamListener;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.network.stream.StreamRefusal;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 /** A network in which a test decides where it can be listened, and sees where it is. */
@@ -18,6 +21,8 @@ final class ReachableStreams implements StreamNetwork {
     final Set<InetAddress> taken = new HashSet<>();
     /** What the system lets no socket have. */
     final Set<InetAddress> unusable = new HashSet<>();
+    /** What the system refuses for other reasons. */
+    final Map<InetAddress, Errno> refused = new HashMap<>();
     final Set<InetAddress> listening = new HashSet<>();
 
     @Override
@@ -26,6 +31,10 @@ final class ReachableStreams implements StreamNetwork {
         InetAddress address = at.getAddress();
         if (taken.contains(address)) {
             throw StreamRefusal.inUse("listen", at, null);
+        }
+        Errno reason = refused.get(address);
+        if (reason != null) {
+            throw new RdmaException(reason, "listen", address.getHostAddress() + " is refused");
         }
         if (unusable.contains(address) || !listening.add(address)) {
             throw StreamRefusal.notAvailable("listen", at, null);

@@ -63,6 +63,9 @@ public final class SimulatedNetwork {
     /** No port can send anything. */
     public boolean takesNothing;
 
+    /** Addresses that no node gets, and why. */
+    public final Map<InetAddress, Errno> refused = new HashMap<>();
+
     private final Map<Long, Integer> losses = new HashMap<>();
     private @Nullable Predicate<PacketView> lossRule;
     private int packets;
@@ -226,6 +229,11 @@ public final class SimulatedNetwork {
 
         @Override
         public PacketPort open(InetAddress local) throws RdmaException {
+            Errno reason = refused.get(local);
+            if (reason != null) {
+                throw new RdmaException(reason, "open device",
+                        local.getHostAddress() + " is refused");
+            }
             if (!ports.getOrDefault(Gid.of(local), List.of()).isEmpty()) {
                 throw new RdmaException(Errno.EADDRINUSE, "open device",
                         local.getHostAddress() + " is taken");
