@@ -8,6 +8,8 @@ import java.util.List;
 
 /** The look-up of names for an id, in a thread of its own. */
 final class NameResolver {
+    private static final String OPERATION = "resolve address information";
+
     private final IdEvents events;
     private volatile @Nullable List<AddressInfo> found;
 
@@ -21,7 +23,7 @@ final class NameResolver {
         copy.check();
         found = null;
         Thread.ofVirtual().name("rdma4j-lookup").start(() -> run(node, service, copy));
-        events.complete("resolve address information", CmEventType.ADDRINFO_RESOLVED);
+        events.complete(OPERATION, CmEventType.ADDRINFO_RESOLVED);
     }
 
     private void run(@Nullable String node, @Nullable String service, AddressInfo.Hints hints) {
@@ -30,6 +32,10 @@ final class NameResolver {
             events.publish(CmEventType.ADDRINFO_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
             events.publish(CmEventType.ADDRINFO_ERROR, EventDetails.failure(e));
+        } catch (RuntimeException | Error e) {
+            // Somebody waits for it.
+            events.publish(CmEventType.ADDRINFO_ERROR, EventDetails.failure(
+                    new RdmaException(Errno.EIO, OPERATION, "the look-up failed: " + e, e)));
         }
     }
 

@@ -476,9 +476,23 @@ public final class IbConnectionManager {
     public boolean onDeadline(long nowNs) {
         boolean isUnanswered = false;
         while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
-            isUnanswered |= timers.removeFirst().onDeadline(nowNs);
+            isUnanswered |= onDeadline(timers.removeFirst(), nowNs);
         }
         return isUnanswered;
+    }
+
+    private boolean onDeadline(CmTimer due, long nowNs) {
+        boolean isDone = false;
+        try {
+            boolean isUnanswered = due.onDeadline(nowNs);
+            isDone = true;
+            return isUnanswered;
+        } finally {
+            if (!isDone) {
+                // An Error has ended this, at the end of a stack for example: it is due again.
+                timers.add(due);
+            }
+        }
     }
 
     // ---------------------------------------------------------------- for connections

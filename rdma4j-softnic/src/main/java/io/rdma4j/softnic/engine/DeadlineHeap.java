@@ -30,13 +30,14 @@ final class DeadlineHeap {
         if (queuePair.deadlineNs == deadlineNs) {
             return;
         }
+        if (size == heap.length) {
+            // Before anything is changed: memory may be short.
+            heap = Arrays.copyOf(heap, 2 * size);
+        }
         queuePair.deadlineNs = deadlineNs;
         if (deadlineNs == NEVER) {
             remove(queuePair);
         } else if (queuePair.heapIndex < 0) {
-            if (size == heap.length) {
-                heap = Arrays.copyOf(heap, 2 * size);
-            }
             place(queuePair, size++);
             siftUp(queuePair.heapIndex);
         } else {

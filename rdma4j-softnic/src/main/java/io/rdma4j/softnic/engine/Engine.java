@@ -114,7 +114,12 @@ public final class Engine {
         if (queuePair.isDetached) {
             return;
         }
+        // First: if an Error ends this, at the end of a stack for example, the next round settles what is left.
+        activate(queuePair);
         settle(queuePair);
+    }
+
+    private void activate(EngineQueuePair queuePair) {
         if (!queuePair.isActive) {
             queuePair.isActive = true;
             active.add(queuePair);
@@ -294,19 +299,27 @@ public final class Engine {
         return !active.isEmpty();
     }
 
-    /** Sends a burst of one queue pair, which stays active if it may have more. */
+    /** Sends a burst of one queue pair, which stays active if it may have more, or if an Error ends this. */
     private int transmit(EngineQueuePair queuePair, int burst) {
-        protectOwner();
-        int sent = queuePair.isDetached ? 0 : transmitContained(queuePair, burst);
-        queuePair.isActive = false;
-        if (!queuePair.isDetached) {
-            if (sent >= burst || link.isFull()) {
+        boolean isDone = false;
+        try {
+            protectOwner();
+            int sent = queuePair.isDetached ? 0 : transmitContained(queuePair, burst);
+            queuePair.isActive = false;
+            if (!queuePair.isDetached) {
+                if (sent >= burst || link.isFull()) {
+                    activate(queuePair);
+                }
+                settle(queuePair);
+            }
+            isDone = true;
+            return sent;
+        } finally {
+            if (!isDone && !active.contains(queuePair)) {
                 queuePair.isActive = true;
                 active.add(queuePair);
             }
-            settle(queuePair);
         }
-        return sent;
     }
 
     private int transmitContained(EngineQueuePair queuePair, int burst) {

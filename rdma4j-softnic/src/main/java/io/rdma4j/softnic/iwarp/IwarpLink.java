@@ -274,7 +274,16 @@ final class IwarpLink implements Link {
                 return;
             }
             waiting.remove(oldest);
-            tellTooLong(oldest);
+            boolean isTold = false;
+            try {
+                tellTooLong(oldest);
+                isTold = true;
+            } finally {
+                if (!isTold) {
+                    // An Error has ended this: another round tells it.
+                    waiting.add(oldest);
+                }
+            }
         }
     }
 
@@ -322,8 +331,10 @@ final class IwarpLink implements Link {
         checkProgress(nowNs);
         lingering.onTime(nowNs);
         while (!established.isEmpty()) {
-            ResponderConnection connection = established.removeLast();
+            // Before it is removed: an Error leaves it to the next round.
+            ResponderConnection connection = established.getLast();
             connection.stream().take(connection::tellEstablished);
+            established.remove(connection);
         }
     }
 

@@ -159,6 +159,34 @@ class FailedEngineTest {
         assertThat(failures.get()).isNegative();
     }
 
+    /** Asking for packets, or settling what the protocol changed, may be at the end of a stack as well. */
+    @Test
+    void queuePairIsAskedAgainAfterAnError() {
+        EngineDriver alone = new EngineDriver(engine, System::nanoTime, null, () -> {});
+        PostedQueuePair queuePair = new PostedQueuePair(engine, alone);
+        AtomicInteger asked = new AtomicInteger();
+        queuePair.whenAsked(() -> {
+            if (asked.getAndIncrement() == 0) {
+                throw new StackOverflowError();
+            }
+        });
+        queuePair.whenSettled(new StackOverflowError());
+        assertThatExceptionOfType(StackOverflowError.class)
+                .isThrownBy(() -> alone.run(nowNs -> queuePair.touch()));
+        assertThat(asked).hasValue(0);
+        queuePair.whenSettled(null);
+        assertThatExceptionOfType(StackOverflowError.class).isThrownBy(alone::poll);
+        assertThat(asked).hasValue(1);
+        queuePair.whenSettled(new StackOverflowError());
+        assertThatExceptionOfType(StackOverflowError.class).isThrownBy(alone::poll);
+        assertThat(asked).hasValue(2);
+        queuePair.whenSettled(null);
+        alone.poll();
+        assertThat(asked).hasValue(3);
+        alone.poll();
+        assertThat(asked).hasValue(3);
+    }
+
     @Test
     void pollingFindsNothingInARoundThatFails() {
         driver.start();

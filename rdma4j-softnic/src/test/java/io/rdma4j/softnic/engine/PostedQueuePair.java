@@ -7,6 +7,7 @@ import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
@@ -20,6 +21,7 @@ final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol
     private long heard;
     private Runnable whenHeard = () -> {};
     private Runnable whenAsked = () -> {};
+    private @Nullable Error whenSettled;
     private final EngineDriver driver;
 
     PostedQueuePair(Engine engine, EngineDriver driver) {
@@ -95,6 +97,11 @@ final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol
         whenAsked = action;
     }
 
+    /** Throws each time the engine looks what has changed; null to stop that. */
+    void whenSettled(@Nullable Error thrown) {
+        whenSettled = thrown;
+    }
+
     @Override
     public void onSendPosted(long nowNs) {
         synchronized (this) {
@@ -125,6 +132,9 @@ final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol
 
     @Override
     public boolean wantsReceiveDoorbell() {
+        if (whenSettled != null) {
+            throw whenSettled;
+        }
         return true;
     }
 

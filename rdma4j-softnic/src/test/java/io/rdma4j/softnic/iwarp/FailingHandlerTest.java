@@ -41,9 +41,17 @@ class FailingHandlerTest extends TimedStage {
     /** Each of its methods fails. */
     private static final class Failing implements CmConnection.Handler {
         final List<String> heard = new CopyOnWriteArrayList<>();
+        /** Fails only once, and so that another thread or round may succeed. */
+        boolean isAtTheEndOfItsStack;
 
         private void fail(String what) {
             heard.add(what);
+            if (isAtTheEndOfItsStack && heard.size() == 1) {
+                throw new StackOverflowError(what + ", for this test");
+            }
+            if (isAtTheEndOfItsStack) {
+                return;
+            }
             throw new IllegalStateException(what + ", for this test");
         }
 
@@ -97,6 +105,19 @@ class FailingHandlerTest extends TimedStage {
             ask(silent.getLocalPort(), handler);
             skip(TOO_LONG_NS);
             assertThatItFailsOnce(handler, "unreachable");
+        }
+        connect();
+    }
+
+    @Test
+    void whatAnErrorHasInterruptedIsToldInAnotherRound() throws Exception {
+        Failing handler = new Failing();
+        handler.isAtTheEndOfItsStack = true;
+        try (ServerSocket silent = new ServerSocket(0, 1, ADDRESS)) {
+            ask(silent.getLocalPort(), handler);
+            skip(TOO_LONG_NS);
+            Wait.until("it is told again", () -> handler.heard.size() > 1);
+            assertThat(handler.heard).containsOnly("unreachable");
         }
         connect();
     }

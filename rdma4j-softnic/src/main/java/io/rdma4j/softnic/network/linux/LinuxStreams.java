@@ -152,6 +152,19 @@ public final class LinuxStreams implements StreamNetwork {
 
         /** Accepts all waiting connections, because their arrival is reported only once. */
         void accept() {
+            boolean isDone = false;
+            try {
+                acceptAll();
+                isDone = true;
+            } finally {
+                if (!isDone && !isOver) {
+                    // An Error has ended this, in the middle of the queue perhaps.
+                    rest(this);
+                }
+            }
+        }
+
+        private void acceptAll() {
             while (!isOver) {
                 int accepted = calls.accept(socket);
                 if (accepted >= 0) {
@@ -262,12 +275,15 @@ public final class LinuxStreams implements StreamNetwork {
     }
 
     private void endRest() {
-        if (restEndsNs != Long.MAX_VALUE && restEndsNs - System.nanoTime() <= 0) {
-            restEndsNs = Long.MAX_VALUE;
-            List<Listener> rested = List.copyOf(resting);
-            resting.clear();
-            rested.forEach(Listener::accept);
+        if (restEndsNs == Long.MAX_VALUE || restEndsNs - System.nanoTime() > 0) {
+            return;
         }
+        for (Listener each : List.copyOf(resting)) {
+            // It may have to rest again; those behind it rest until it is their turn.
+            resting.remove(each);
+            each.accept();
+        }
+        restEndsNs = resting.isEmpty() ? Long.MAX_VALUE : System.nanoTime() + REST_NS;
     }
 
     // ---------------------------------------------------------------- connecting
