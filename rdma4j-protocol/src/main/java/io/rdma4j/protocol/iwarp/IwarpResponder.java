@@ -70,6 +70,7 @@ final class IwarpResponder {
         receive = null;
         receiveQueue.takeAll(unfinished, receiveQueue::release);
         reads.reset(0);
+        access = 0;
     }
 
     /** Starts a stream. */

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A queue pair that has had a stream, was in RESET and gets another remembers nothing of the first. */
@@ -119,6 +120,18 @@ class IwarpSecondStreamTest {
         pair.settle();
         assertThat(a.completions).isEmpty();
         assertEverythingWorks();
+    }
+
+    /** Whoever gives none to the next peer means that. */
+    @Test
+    void rightsOfTheFirstPeerAreNotThoseOfTheSecond() {
+        b.givesRights = false;
+        pair.connectAgain();
+        byte[] before = b.memory.toArray(JAVA_BYTE);
+        a.write(1, 10, b);
+        pair.settle();
+        assertThat(b.terminations).containsExactly("says: invalid STag");
+        assertThat(b.memory.toArray(JAVA_BYTE)).isEqualTo(before);
     }
 
     @Test

@@ -41,6 +41,8 @@ final class StreamEnd implements IwarpHost {
     static final int MEMORY = 1 << 18;
     static final int UPPER = MEMORY / 2;
     private static final int BUFFER = 2 * FpduView.MAX_LENGTH;
+    private static final Set<AccessFlag> RIGHTS = Set.of(AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ);
 
     /** One work completion. {@code invalidated} is null if no key was. */
     record Completion(long id, WorkCompletionStatus status, WorkCompletionOpcode opcode,
@@ -62,6 +64,8 @@ final class StreamEnd implements IwarpHost {
     ByteStream in;
     boolean hasHeardPeer;
     boolean isAcknowledged = true;
+    /** Whether its program says what the peer of the next stream may do. */
+    boolean givesRights = true;
     long nowNs;
 
     private final byte[] staged = new byte[FpduView.MAX_LENGTH];
@@ -86,8 +90,11 @@ final class StreamEnd implements IwarpHost {
         new Random(distinct).nextBytes(bytes);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
         regions.register(key, address, memory, EnumSet.allOf(AccessFlag.class));
-        modify(new QueuePairAttributes().state(QueuePairState.INIT)
-                .accessFlags(Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ)));
+        prepare(new QueuePairAttributes().accessFlags(RIGHTS));
+    }
+
+    private void prepare(QueuePairAttributes attributes) {
+        modify(attributes.state(QueuePairState.INIT));
     }
 
     void modify(QueuePairAttributes attributes) {
@@ -97,7 +104,9 @@ final class StreamEnd implements IwarpHost {
     /** Brings it from any state to where it can have another stream. */
     void begin(ByteStream newIn, ByteStream newOut) {
         modify(new QueuePairAttributes().state(QueuePairState.RESET));
-        modify(new QueuePairAttributes().state(QueuePairState.INIT));
+        prepare(givesRights
+                ? new QueuePairAttributes().accessFlags(RIGHTS)
+                : new QueuePairAttributes());
         in = newIn;
         out = newOut;
         stagedFirst = stagedEnd;
