@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -14,6 +15,8 @@ final class TableAnswers implements AutoCloseable {
     private static final int EPOLL_CLOEXEC = 0x8_0000;
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EFD_CLOEXEC = 0x8_0000;
+    /** After an error: who waits to be accepted makes each sleep end at once. */
+    private static final long REST_NS = 100_000_000;
 
     private final UnixSocket listener;
     private final UnixSocket.Message answer;
@@ -23,6 +26,8 @@ final class TableAnswers implements AutoCloseable {
     private final int epoll;
     private final int end;
     private volatile boolean isEnded;
+    /** Written by the thread alone. */
+    private volatile int rests;
 
     /**
      * @param listener from now on this object's
@@ -54,12 +59,41 @@ final class TableAnswers implements AutoCloseable {
     private void run() {
         EpollEvents events = new EpollEvents(arena);
         while (!isEnded) {
-            // Returns early after a signal, which does no harm.
-            LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST, -1);
-            for (UnixSocket next = listener.accept(); next != null; next = listener.accept()) {
-                answer(next);
+            try {
+                if (LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST, -1) < 0) {
+                    // A signal, or the call is not allowed any more.
+                    rest();
+                }
+                for (UnixSocket next = listener.accept(); next != null; next = listener
+                        .accept()) {
+                    answer(next);
+                }
+            } catch (LinuxSocket.Refused | RuntimeException | Error e) {
+                logFailure(e);
+                rest();
             }
         }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // by this thread alone
+    private void rest() {
+        rests++;
+        if (!isEnded) {
+            LockSupport.parkNanos(REST_NS);
+        }
+    }
+
+    private static void logFailure(Throwable failure) {
+        try {
+            LOG.log(System.Logger.Level.DEBUG, "a process that asks for the table waits", failure);
+        } catch (RuntimeException | Error notEvenLogged) {
+            // Memory is short; who asks is answered when there is some again.
+        }
+    }
+
+    /** {@return how often it had to rest after an error} */
+    int rests() {
+        return rests;
     }
 
     private void answer(UnixSocket connection) {
@@ -80,6 +114,7 @@ final class TableAnswers implements AutoCloseable {
         MemorySegment one = arena.allocate(8, 8);
         one.set(JAVA_LONG, 0, 1);
         new LinuxCalls(arena).write(end, one);
+        LockSupport.unpark(thread);
         boolean isInterrupted = false;
         while (thread.isAlive()) {
             try {

@@ -145,12 +145,19 @@ final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** {@return the next connection, null if there is none} */
+    /**
+     * {@return the next connection, null if there is none}
+     *
+     * @throws LinuxSocket.Refused if one cannot be accepted, which then waits: EMFILE or ENFILE if there is no descriptor for
+     *         it, for example
+     */
     @Nullable
-    UnixSocket accept() {
+    UnixSocket accept() throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
             int accepted = SocketCalls.accept(new ErrorNumber(call), descriptor, SOCK_CLOEXEC);
-            return accepted < 0 ? null : new UnixSocket(accepted);
+            return accepted == -LinuxCalls.EAGAIN
+                    ? null
+                    : new UnixSocket(LinuxSocket.Refused.unlessDone(accepted, "accept4 of Unix"));
         }
     }
 

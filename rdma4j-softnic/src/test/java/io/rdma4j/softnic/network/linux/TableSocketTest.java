@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
@@ -130,6 +131,24 @@ class TableSocketTest {
                 throw new AssertionError(e);
             }
         });
+    }
+
+    /**
+     * For want of a descriptor, for example: whoever waits to be accepted makes each sleep end at once. Here it is a socket
+     * that does not listen.
+     */
+    @Test
+    void whoCannotAcceptRests() throws Exception {
+        UnixSocket.Message message = new UnixSocket.Message(7, 0, 0);
+        try (UnixSocket listening = Objects.requireNonNull(UnixSocket.listen(name));
+                UnixSocket connected = UnixSocket.connect(name, PATIENCE_NS);
+                TableAnswers answers = new TableAnswers(
+                        Objects.requireNonNull(listening.accept()), message)) {
+            long beginNs = System.nanoTime();
+            connected.send(message);
+            Wait.until("it has tried four times", () -> answers.rests() >= 4);
+            assertThat(System.nanoTime() - beginNs).isGreaterThan(250_000_000);
+        }
     }
 
     @Test
