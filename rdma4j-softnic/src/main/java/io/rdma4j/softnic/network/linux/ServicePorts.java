@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The connection manager's ports that this process holds, and the services that it listens at; no other process of the same
@@ -39,8 +40,13 @@ final class ServicePorts {
     private final Map<Integer, Uses> uses = new ConcurrentHashMap<>();
     /** The services whose entry in the table is out of date. */
     private final Set<Integer> changed = ConcurrentHashMap.newKeySet();
-    /** Guarded by {@link #locks}: how often this process holds a port. */
+    /**
+     * How often this process holds a port. It guards itself, and the owners that this process writes: a port is given back
+     * although another thread waits for the lock of the table, perhaps for a stopped process.
+     */
     private final Map<Integer, Integer> reserved = new HashMap<>();
+    /** The part of the ports that is looked at next. */
+    private final AtomicInteger nextPart = new AtomicInteger();
 
     /**
      * How often a service is listened at, and how often it was, with requests that are not answered.
@@ -104,13 +110,18 @@ final class ServicePorts {
 
     /** As {@link PortSharing#listenOnlyForRepetitions}; {@link #enterChanges} follows. */
     void listenOnlyForRepetitions(int service) {
-        change(service, -1, 1);
-        changed.add(service);
+        changing(service, -1, 1);
     }
 
     /** As {@link PortSharing#stopListening}; {@link #enterChanges} follows. */
     void stopListening(int service) {
-        change(service, 0, -1);
+        changing(service, 0, -1);
+    }
+
+    private void changing(int service, int listening, int repeated) {
+        // Before as well, so that who looks under the lock never takes the entry for damage.
+        changed.add(service);
+        change(service, listening, repeated);
         changed.add(service);
     }
 
@@ -139,34 +150,68 @@ final class ServicePorts {
         }
     }
 
-    /** {@return whether the table has all that it should have of this process} Takes no lock, so it may miss changes. */
+    /**
+     * {@return whether the table has all that it should have of this process, and nothing else} It looks at all services,
+     * at all ports that this process holds, and at another part of the other ports each time. Only if the services seem to be
+     * wrong it takes the lock of the table, if that is free: they may just be changing.
+     */
     boolean isIntact() {
+        return arePortsIntact() && (areServicesIntact() || areServicesIntactUnderLock());
+    }
+
+    private boolean arePortsIntact() {
+        synchronized (reserved) {
+            for (int place : reserved.keySet()) {
+                if (isLost(table.owner(place >>> 16, place & 0xffff))) {
+                    return false;
+                }
+            }
+            for (Map.Entry<Integer, Integer> each : table.owners(nextPart.getAndIncrement())
+                    .entrySet()) {
+                int owner = each.getValue();
+                if (isOwn(owner) && !(owner == prefix && reserved.containsKey(each.getKey()))) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    private boolean areServicesIntact() {
         for (Map.Entry<Integer, Uses> each : uses.entrySet()) {
             if (!changed.contains(each.getKey()) && !table.hasService(each.getKey(), prefix,
                     each.getValue().listening > 0)) {
                 return false;
             }
         }
-        for (int place : heldPorts()) {
-            if (isLost(table.owner(place >>> 16, place & 0xffff))) {
-                return false;
+        for (int own : prefixes.own()) {
+            for (int service : table.servicesOf(own)) {
+                if (!(own == prefix && uses.containsKey(service)) && !changed.contains(service)) {
+                    return false;
+                }
             }
         }
         return true;
     }
 
+    private boolean areServicesIntactUnderLock() {
+        if (!locks.tryLock(0)) {
+            return true;
+        }
+        try {
+            return areServicesIntact();
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    private boolean isOwn(int owner) {
+        return prefixes.isOwn(owner << PortSharing.QUEUE_PAIR_BITS);
+    }
+
     /** {@return whether a port of this process is free for others} Another process may have taken it meanwhile. */
     private boolean isLost(int owner) {
         return owner != prefix && (owner == 0 || !prefixes.mayBeAlive(owner));
-    }
-
-    private Set<Integer> heldPorts() {
-        locks.lockWithinProcess();
-        try {
-            return Set.copyOf(reserved.keySet());
-        } finally {
-            locks.unlockWithinProcess();
-        }
     }
 
     /** Enters into the table what it should have of this process. Under the lock. */
@@ -177,9 +222,11 @@ final class ServicePorts {
                         "the table has no room for a service that is listened at");
             }
         });
-        for (int place : heldPorts()) {
-            if (isLost(table.owner(place >>> 16, place & 0xffff))) {
-                table.owner(place >>> 16, place & 0xffff, prefix);
+        synchronized (reserved) {
+            for (int place : reserved.keySet()) {
+                if (isLost(table.owner(place >>> 16, place & 0xffff))) {
+                    table.owner(place >>> 16, place & 0xffff, prefix);
+                }
             }
         }
     }
@@ -190,8 +237,8 @@ final class ServicePorts {
             return 0;
         }
         for (int each : table.listeners(service)) {
-            if (!prefixes.isOwn(each << PortSharing.QUEUE_PAIR_BITS)
-                    && table.has(table.first(each), address) && prefixes.mayBeAlive(each)) {
+            if (!isOwn(each) && table.has(table.first(each), address)
+                    && prefixes.mayBeAlive(each)) {
                 return each;
             }
         }
@@ -216,14 +263,7 @@ final class ServicePorts {
         };
         locks.lock();
         try {
-            int owner = table.owner(row, port);
-            if (owner != 0 && owner != prefix && prefixes.isAlive(owner)) {
-                throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
-                        + " is held by " + ProcessIdentity.text(table.process(owner))
-                        + "; end that one, or choose another port");
-            }
-            table.owner(row, port, prefix);
-            reserved.merge(row << 16 | port, 1, Integer::sum);
+            take(row, port);
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
         } finally {
@@ -237,18 +277,30 @@ final class ServicePorts {
         };
     }
 
+    /** Under the lock. */
+    private void take(int row, int port) throws LinuxSocket.Refused, RdmaException {
+        synchronized (reserved) {
+            int owner = table.owner(row, port);
+            if (owner != 0 && owner != prefix && prefixes.isAlive(owner)) {
+                throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
+                        + " is held by " + ProcessIdentity.text(table.process(owner))
+                        + "; end that one, or choose another port");
+            }
+            table.owner(row, port, prefix);
+            reserved.merge(row << 16 | port, 1, Integer::sum);
+        }
+    }
+
     /**
-     * Several ids of this process may share a port. Only the owner writes the byte of a port, so this needs no file lock.
+     * Several ids of this process may share a port. Only the owner writes the byte of a port, so this needs no lock of the
+     * table.
      */
     private void release(int row, int port) {
-        locks.lockWithinProcess();
-        try {
+        synchronized (reserved) {
             if (reserved.merge(row << 16 | port, -1, Integer::sum) == 0) {
                 reserved.remove(row << 16 | port);
                 table.owner(row, port, 0);
             }
-        } finally {
-            locks.unlockWithinProcess();
         }
     }
 }

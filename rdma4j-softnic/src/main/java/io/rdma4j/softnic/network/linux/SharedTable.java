@@ -5,6 +5,7 @@ import io.rdma4j.verbs.Gid;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,6 +64,8 @@ final class SharedTable {
     private static final long OWNERS_AT = GROUPS_AT + MAX_GROUPS * GROUP_LENGTH;
     private static final int PORTS = 1 << 16;
     private static final int SPACES = 3;
+    /** In how many parts {@link #owners} divides the ports. */
+    static final int OWNER_PARTS = 16;
     private static final long SERVICES_AT = OWNERS_AT + SPACES * PORTS;
     private static final long SERVICE_LENGTH = 8;
     /** In the entry of a service whose listener is closed, for as long as requests of it are not answered. */
@@ -338,6 +341,29 @@ final class SharedTable {
         memory.byteAt(owners(space, port), prefix);
     }
 
+    /**
+     * {@return the owners of the ports in one of {@value #OWNER_PARTS} parts, by space and port (space · 65536 + port)} Most
+     * ports have none.
+     *
+     * @param part its remainder counts
+     */
+    Map<Integer, Integer> owners(int part) {
+        int length = SPACES * PORTS / OWNER_PARTS;
+        int from = Math.floorMod(part, OWNER_PARTS) * length;
+        ByteBuffer owners = memory.copy(OWNERS_AT + from, length);
+        Map<Integer, Integer> found = new HashMap<>();
+        for (int at = 0; at < length; at += Long.BYTES) {
+            if (owners.getLong(at) != 0) {
+                for (int each = at; each < at + Long.BYTES; each++) {
+                    if (owners.get(each) != 0) {
+                        found.put(from + each, owners.get(each) & 0xff);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
     private static long owners(int space, int port) {
         return OWNERS_AT + (long) space * PORTS + port;
     }
@@ -376,6 +402,18 @@ final class SharedTable {
             }
         }
         return false;
+    }
+
+    /** {@return the services that a prefix is entered for} */
+    Set<Integer> servicesOf(int prefix) {
+        Set<Integer> services = new TreeSet<>();
+        for (int i = 0; i < serviceCount(); i++) {
+            long entry = memory.longAt(service(i));
+            if (prefixOf(entry) == prefix) {
+                services.add((int) entry);
+            }
+        }
+        return services;
     }
 
     /** {@return the prefixes entered for any service} */

@@ -162,15 +162,6 @@ class TableLocks implements AutoCloseable {
         }
     }
 
-    /** Locks out only the other threads of this process, for changes that do not affect other processes. */
-    void lockWithinProcess() {
-        threads.lock();
-    }
-
-    void unlockWithinProcess() {
-        threads.unlock();
-    }
-
     /** Takes a prefix for as long as this process lives. {@return false if another one has it} */
     boolean take(int prefix) throws LinuxSocket.Refused {
         return bytes.tryLock(PREFIXES + prefix);

@@ -189,6 +189,48 @@ class DamagedTableTest extends SharingStage {
         members.get(1).port.reserve(PORT).release();
     }
 
+    /** Nobody misses anything then, but the process knows that it has no such port, and listens at no such service. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void whatDamageEnteredForAProcessIsForgottenThoughNothingIsMissing(int member)
+            throws Exception {
+        int prefix = members.get(member).port.prefix();
+        table().owner(0, PORT & 0xffff, prefix);
+        table().owner(2, 7, prefix);
+        assertThat(table().enterService(SERVICE + 1, prefix, true)).isTrue();
+        for (int i = 0; i < SharedTable.OWNER_PARTS; i++) {
+            allCheck();
+        }
+        assertAllIsThere();
+        assertThat(table().services()).containsOnlyKeys(SERVICE);
+        assertThat(table().owner(2, 7)).isZero();
+    }
+
+    /** Those who listen, and hold ports, change the table and what they know of it one after the other. */
+    @Test
+    void whatProcessesChangeIsNotTakenForDamage() throws Exception {
+        SharedPort port = members.getFirst().port;
+        long key = table().key();
+        int changes = port.mailboxes().changes();
+        Thread checking = Thread.ofPlatform().start(() -> {
+            while (!Thread.currentThread().isInterrupted()) {
+                port.check();
+            }
+        });
+        for (int i = 0; i < 300; i++) {
+            port.listen(SERVICE + 2);
+            PortSharing.Reservation reserved = port.reserve(PORT + 1);
+            port.listenOnlyForRepetitions(SERVICE + 2);
+            reserved.release();
+            port.stopListening(SERVICE + 2);
+        }
+        checking.interrupt();
+        checking.join();
+        // Whoever restores the table announces its mailboxes.
+        assertThat(port.mailboxes().changes()).isEqualTo(changes);
+        assertThat(table().key()).isEqualTo(key);
+    }
+
     @Test
     void aDamagedTableIsToldFromOneOfAnotherVersion() throws Exception {
         happens(Damage.ZEROS);

@@ -2,8 +2,10 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,6 +105,30 @@ class HeldLockTest extends SharingStage {
         assertThat(port.publish(mailbox)).isTrue();
         assertThat(port.mend(false)).isFalse();
         assertThat(table.mailboxes().all()).containsExactly(mailbox);
+    }
+
+    /** Its thread would wait behind the one that waits for the lock. */
+    @Test
+    void aPortIsGivenBackWhileAnotherThreadWaitsForTheLock() throws Exception {
+        SharedPort port = members.get(0).port;
+        PortSharing.Reservation held = port.reserve(0x0106_1d31);
+        try (TableLocks holder = holder()) {
+            Thread waiting = Thread.ofPlatform().start(() -> {
+                try {
+                    port.reserve(0x0106_1d32).release();
+                } catch (RdmaException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            Wait.until("it waits for the lock",
+                    () -> waiting.getState() == Thread.State.TIMED_WAITING);
+            Thread releasing = Thread.ofPlatform().start(held::release);
+            assertThat(releasing.join(Duration.ofSeconds(2))).isTrue();
+            assertThat(table.owner(0, 0x1d31)).isZero();
+            assertThat(waiting.isAlive()).isTrue();
+            holder.unlock();
+            waiting.join();
+        }
     }
 
     // ---------------------------------------------------------------- a network is closed
