@@ -3,10 +3,10 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,6 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * other only for the same name, so a device that opens or closes slowly does not delay others.
  */
 final class OpenDevices {
+    private static final System.Logger LOG = System.getLogger(OpenDevices.class.getName());
     /** How long the end of the process waits for threads that open or close a device. */
     private static final long MAX_WAIT_NS = 1_000_000_000;
 
@@ -85,22 +86,36 @@ final class OpenDevices {
 
     /**
      * The process ends. A device that another thread is opening, and perhaps waits for another process meanwhile, is waited
-     * for only briefly, after all others are closed: whoever ends a process by Ctrl-C expects it to end.
+     * for only briefly: whoever ends a process by Ctrl-C expects it to end. All are closed at the same time, for each may have to
+     * wait for another process.
      */
     void closeAll() {
-        List<Slot> inUse = new ArrayList<>();
-        for (Slot slot : slots.values()) {
-            if (slot.lock.tryLock()) {
-                closeLocked(slot);
-            } else {
-                inUse.add(slot);
+        long untilNs = System.nanoTime() + MAX_WAIT_NS;
+        try (ExecutorService closing = Executors.newThreadPerTaskExecutor(
+                Thread.ofPlatform().daemon().name("rdma4j-close").factory())) {
+            for (Slot slot : slots.values()) {
+                try {
+                    closing.execute(() -> closeInTime(slot, untilNs));
+                } catch (OutOfMemoryError noThread) {
+                    closeInTime(slot, untilNs);
+                }
             }
         }
-        long untilNs = System.nanoTime() + MAX_WAIT_NS;
-        for (Slot slot : inUse) {
-            if (isLocked(slot, untilNs)) {
-                closeLocked(slot);
+    }
+
+    private static void closeInTime(Slot slot, long untilNs) {
+        if (!isLocked(slot, untilNs)) {
+            return;
+        }
+        try {
+            SoftNic nic = slot.nic.getAndSet(null);
+            if (nic != null) {
+                nic.shutDown();
             }
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.DEBUG, "a device was not closed with the process", e);
+        } finally {
+            slot.lock.unlock();
         }
     }
 
@@ -119,17 +134,6 @@ final class OpenDevices {
             if (wasInterrupted) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    private static void closeLocked(Slot slot) {
-        try {
-            SoftNic nic = slot.nic.getAndSet(null);
-            if (nic != null) {
-                nic.shutDown();
-            }
-        } finally {
-            slot.lock.unlock();
         }
     }
 

@@ -43,9 +43,18 @@ public final class PortMonitor {
     /** Begins to look at a device: now, and after each change. */
     public synchronized void watch(Watched device) {
         Watch watch = new Watch(device, intervalNs);
-        watches.put(device, watch);
-        host.watch(watch);
-        Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch::look);
+        boolean isWatched = false;
+        try {
+            watches.put(device, watch);
+            host.watch(watch);
+            Thread.ofPlatform().daemon().name("rdma4j-ports").start(watch::look);
+            isWatched = true;
+        } finally {
+            if (!isWatched) {
+                // There is no thread for it, perhaps.
+                forget(device);
+            }
+        }
     }
 
     /** Stops checking a device. A look that has begun goes on. */

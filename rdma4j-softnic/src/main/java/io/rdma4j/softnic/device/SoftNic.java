@@ -115,12 +115,15 @@ public final class SoftNic
     static SoftDeviceContext openAndHold(SoftDevice device, @Nullable InetAddress address)
             throws RdmaException {
         SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
+        boolean isHeld = false;
         try {
             context.nic().port().hold(address);
+            isHeld = true;
             return context;
-        } catch (RdmaException e) {
-            context.close();
-            throw e;
+        } finally {
+            if (!isHeld) {
+                context.close();
+            }
         }
     }
 
@@ -145,21 +148,33 @@ public final class SoftNic
         Runnable opening = () -> {};
         // From here on the interfaces are known without asking for them each time.
         HostWatch.OF_PROCESS.watch(opening);
-        SoftNic nic;
         try {
             device.requirePresent();
-            nic = create(device, wanted);
+            SoftNic nic = create(device, wanted);
             nic.start(address);
-            PortMonitor.OF_PROCESS.watch(nic);
+            nic.beObserved(PortMonitor.OF_PROCESS);
+            return nic;
         } catch (OutOfMemoryError none) {
             throw RdmaException.outOfMemory("open device", none);
         } finally {
             HostWatch.OF_PROCESS.forget(opening);
         }
-        FlightEvents.prepare();
-        PacketEvents.prepare();
-        nic.shown = ShownDevice.show(new DeviceBean(nic));
-        return nic;
+    }
+
+    /** Lets others look after it and at it. If one of them cannot begin, for want of a thread perhaps, the device ends again. */
+    void beObserved(PortMonitor monitor) {
+        boolean isObserved = false;
+        try {
+            FlightEvents.prepare();
+            PacketEvents.prepare();
+            shown = ShownDevice.show(new DeviceBean(this));
+            monitor.watch(this);
+            isObserved = true;
+        } finally {
+            if (!isObserved) {
+                close();
+            }
+        }
     }
 
     /** {@return a new context of an open device} */
@@ -363,6 +378,11 @@ public final class SoftNic
         port.fail();
         OPEN.forget(this);
         attempt("it is still looked at", () -> PortMonitor.OF_PROCESS.forget(this));
+        end();
+    }
+
+    /** Nothing can be done with it any more. Whoever is told may open it anew, so its addresses are given back first. */
+    private void end() {
         attempt("queue pairs were not failed", this::failAll);
         attempt("its addresses were not given back", addresses::closeAll);
         attempt("applications were not told", () -> tell(AsyncEventType.DEVICE_FATAL));
@@ -373,8 +393,8 @@ public final class SoftNic
         try {
             step.run();
         } catch (RuntimeException | Error again) {
-            LOG.log(System.Logger.Level.WARNING,
-                    device.name() + " has failed, and " + failure, again);
+            LOG.log(System.Logger.Level.WARNING, device.name() + " is gone, and " + failure,
+                    again);
         }
     }
 
@@ -431,10 +451,7 @@ public final class SoftNic
         if (wasPresent && !now.isPresent()) {
             OPEN.forget(this);
             PortMonitor.OF_PROCESS.forget(this);
-            failAll();
-            addresses.closeAll();
-            tell(AsyncEventType.DEVICE_FATAL);
-            watchers.onDeviceGone();
+            end();
         }
         if (now.isPresent()) {
             NicAddresses.Change change = addresses.follow(now);
