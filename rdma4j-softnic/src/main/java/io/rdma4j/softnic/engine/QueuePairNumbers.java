@@ -13,31 +13,26 @@ import java.util.function.IntSupplier;
  * Random numbers repeat too soon: among the 2,000 that a device with 1,000 connections a second lets rest, one new
  * connection in 8,000 would meet its number.
  *
- * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys. Thread safe.
+ * <p>Thread safe.
  */
 public final class QueuePairNumbers {
     private static final int BITS = 24;
     private static final int BITS_BEHIND_PREFIX = 16;
-    private static final int ROUNDS = 4;
 
     /** Those below are for management, as in Linux. */
     private static final int FIRST = 16;
     /** The destination of datagrams to a multicast group. Source: IBTA 9.2. */
     private static final int MULTICAST = 0xff_ffff;
 
-    private final int[] keys = new int[ROUNDS];
-    private final int halfBits;
-    private final int halfMask;
+    private final int bits;
+    private final Permutation order;
     private final List<Integer> prefixes = new ArrayList<>();
     private int counter;
     private int inUse;
 
     private QueuePairNumbers(IntSupplier random, int bits) {
-        halfBits = bits / 2;
-        halfMask = (1 << halfBits) - 1;
-        for (int i = 0; i < ROUNDS; i++) {
-            keys[i] = random.getAsInt();
-        }
+        this.bits = bits;
+        order = new Permutation(bits, random);
     }
 
     /**
@@ -75,7 +70,7 @@ public final class QueuePairNumbers {
 
     /** {@return how many numbers there are, including reserved ones} */
     synchronized int count() {
-        return prefixes.size() << (2 * halfBits);
+        return prefixes.size() << bits;
     }
 
     /** A queue pair has got a number. */
@@ -95,22 +90,7 @@ public final class QueuePairNumbers {
 
     /** {@return the next number, of 24 bits} */
     synchronized int next() {
-        int prefix = prefixes.get((counter >>> (2 * halfBits)) % prefixes.size());
-        int left = counter >>> halfBits & halfMask;
-        int right = counter & halfMask;
-        counter++;
-        for (int key : keys) {
-            int mixed = left ^ mix(right ^ key);
-            left = right;
-            right = mixed & halfMask;
-        }
-        return prefix | left << halfBits | right;
-    }
-
-    /** {@return bits that each depend on all bits of a value} */
-    private static int mix(int value) {
-        int mixed = (value ^ value >>> 16) * 0x85eb_ca6b;
-        mixed = (mixed ^ mixed >>> 13) * 0xc2b2_ae35;
-        return mixed ^ mixed >>> 16;
+        int prefix = prefixes.get((counter >>> bits) % prefixes.size());
+        return prefix | order.of(counter++);
     }
 }

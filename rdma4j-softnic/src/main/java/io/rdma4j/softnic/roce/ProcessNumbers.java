@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.softnic.engine.Permutation;
 import io.rdma4j.softnic.engine.QueuePairNumbers;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.RdmaException;
@@ -13,8 +14,12 @@ import java.util.function.IntSupplier;
  * one of them for a stale one. Source: IBTA 12.9.8. Thread safe.
  */
 final class ProcessNumbers {
+    /** Of an identifier; the prefix of the process is in front of them. */
+    private static final int BITS_BEHIND_PREFIX = 24;
+
     private final QueuePairNumbers queuePairs;
-    private final AtomicInteger identifiers;
+    private final Permutation identifiers;
+    private final AtomicInteger identifiersTaken = new AtomicInteger();
 
     /**
      * @param sharing which numbers are this process's
@@ -24,7 +29,8 @@ final class ProcessNumbers {
         queuePairs = sharing.isShared()
                 ? QueuePairNumbers.behind(sharing.prefix(), random)
                 : QueuePairNumbers.all(random);
-        identifiers = new AtomicInteger(random.getAsInt());
+        identifiers = new Permutation(
+                sharing.isShared() ? BITS_BEHIND_PREFIX : Integer.SIZE, random);
     }
 
     QueuePairNumbers queuePairs() {
@@ -44,6 +50,6 @@ final class ProcessNumbers {
 
     /** {@return the next communication identifier, without the prefix of the process} */
     int nextIdentifier() {
-        return identifiers.incrementAndGet();
+        return identifiers.of(identifiersTaken.getAndIncrement());
     }
 }
