@@ -56,7 +56,8 @@ final class Mutation {
                             "network.linux.Prefixes*", "network.linux.ServicePorts*"),
                     List.of("network.linux.HeldLockTest", "network.linux.UnfinishedChangesTest",
                             "network.linux.TableLocksTest", "network.linux.TableSocketTest",
-                            "network.linux.SharedPortTest", "network.linux.HostMemoryTest")));
+                            "network.linux.SharedPortTest", "network.linux.HostMemoryTest",
+                            "network.linux.DamagedTableTest")));
 
     private Mutation() {}
 
