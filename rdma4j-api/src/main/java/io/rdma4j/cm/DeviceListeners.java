@@ -164,9 +164,17 @@ final class DeviceListeners {
                         : failures.getLast());
             }
             everywhere = spec;
+            requireListening();
             if (unserved.mayPass()) {
                 follower.tryLater(System.nanoTime() - beganNs);
             }
+        }
+    }
+
+    /** Without a device nothing else would notice that the id was closed meanwhile, before there was something to stop. */
+    private synchronized void requireListening() {
+        if (!isListening) {
+            throw IdStateMachine.closed();
         }
     }
 

@@ -185,6 +185,23 @@ class ClosingStepsTest {
         closeDuring(id, () -> id.listen(5));
     }
 
+    /** Nothing is opened that would notice it. */
+    @Test
+    void listeningOnDevicesThatMayCome() throws Exception {
+        FakeProvider.reportChanges(true);
+        FakeProvider.offer();
+        FakeProvider.onWatch = this::hold;
+        try {
+            CmId id = CmId.create(events, PortSpace.TCP);
+            closeDuring(id, () -> id.listen(5));
+            assertThat(FakeProvider.watching()).isZero();
+        } finally {
+            FakeProvider.onWatch = () -> {};
+            FakeProvider.offer(device);
+            FakeProvider.reportChanges(false);
+        }
+    }
+
     @Test
     void listeningOnAllDevicesWhileOneBegins() throws Exception {
         device.onListen = this::hold;

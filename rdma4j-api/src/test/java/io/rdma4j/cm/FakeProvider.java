@@ -19,6 +19,8 @@ public final class FakeProvider implements RdmaProvider {
     private static volatile List<RdmaDevice> devices = List.of(DEVICE);
     private static volatile List<AbsentDevice> absent = List.of();
     private static volatile boolean reportsChanges;
+    /** Runs before somebody watches. */
+    static volatile Runnable onWatch = () -> {};
     private static final AtomicLong LOOKS = new AtomicLong();
     private static final List<Runnable> WATCHING = new CopyOnWriteArrayList<>();
 
@@ -52,6 +54,7 @@ public final class FakeProvider implements RdmaProvider {
         if (!reportsChanges) {
             return null;
         }
+        onWatch.run();
         WATCHING.add(onChange);
         return () -> WATCHING.remove(onChange);
     }
