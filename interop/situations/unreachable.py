@@ -5,6 +5,7 @@ import time
 
 from .checks import TRANSPORTS, Unexpected, check
 from .namespaces import NET4, NET6
+from .typed import SIDE_CHANNEL_PORT
 
 SERVICE = "7174"
 # Whom to call, within how many seconds it must be known that nothing comes of it, and what must be said.
@@ -67,6 +68,23 @@ def what_is_said_of_whom(net, who, transport, tool):
     elif who == "a-route-that-is-unreachable":
         a.ip(f"route add unreachable {NET4}.9.0/24")
     net.fails(called(net, a, tool, address, transport), words, seconds)
+
+
+@check(("the-own-firewall", "the-peers-firewall-drops"), ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ib_write_bw"),
+       quick=[("the-own-firewall", "ibv_ud_pingpong")])
+def what_a_tool_that_connects_by_hand_says_of_a_firewall(net, who, tool):
+    """Both tools exchange their addresses by TCP, and RoCE gets no further: the client ends in one line within its patience,
+    and names the own firewall if it is that."""
+    a, b = net.pair()
+    if who == "the-own-firewall":
+        a.drop("output", "udp dport 4791")
+    else:
+        b.drop("input", "udp dport 4791")
+    patience = ("--patience", "5")
+    server = net.tool(b, tool, *patience, device="roce")
+    net.await_port(b, SIDE_CHANNEL_PORT, server)
+    words = r"EPERM|firewall|not permitted" if who == "the-own-firewall" else WHO[who][2] + r"|acknowledge"
+    net.fails(net.tool(a, tool, f"{NET4}.0.2", *patience, device="roce"), words, 15)
 
 
 @check(TRANSPORTS, quick=[("roce",)])

@@ -109,6 +109,19 @@ public interface QueuePair extends AutoCloseable {
      */
     QueuePairAttributes query() throws RdmaException;
 
+    /**
+     * {@return what this host's system has said lately of packets that this queue pair has sent and that did not leave, or did
+     * not arrive, in one line; null if it has said nothing} Of datagrams only those to the last destination count. It is no
+     * failure by itself: reliable queue pairs send again, and unreliable ones lose messages. It explains why nothing comes.
+     * For any thread; not for the way of a message, because it asks the system. Native devices know nothing. No counterpart
+     * in C.
+     *
+     * @throws RdmaException EIO if the device has failed; never by a software device
+     */
+    default @Nullable String sendRefusal() throws RdmaException {
+        return null;
+    }
+
     /** {@return the value of a counter of this queue pair} 0 for a native device, whose driver counts per port only. */
     long counter(Counter counter);
 

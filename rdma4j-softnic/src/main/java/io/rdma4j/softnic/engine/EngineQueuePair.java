@@ -92,6 +92,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
         return null;
     }
 
+    /** {@return as {@code QueuePair.sendRefusal}} */
+    public @Nullable String sendRefusal() {
+        return null;
+    }
+
     /** Creates a queue pair with these queues; the caller passes it to {@link Engine#attach}. */
     protected EngineQueuePair(Engine engine, int number, QueuePairQueues queues,
             Listener listener) {

@@ -278,6 +278,7 @@ final class RoceLink implements Link {
         boolean isToItself = staysHere(path, outgoing.destinationQueuePair());
         MemoryPath way = null;
         if (queuePair != null && !isToItself) {
+            queuePair.leaves(outgoing);
             if (memory != null) {
                 queuePair.findWay(memory, outgoing);
             }

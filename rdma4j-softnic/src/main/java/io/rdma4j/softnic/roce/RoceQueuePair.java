@@ -50,6 +50,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private volatile Path path = Path.NONE;
     private volatile int destination;
     private Mtu pathMtu = Mtu.MTU_256;
+    /** The path of the last datagram: each may go elsewhere. */
+    private Path lastPath = Path.NONE;
     /** The way of the next packet through memory; of datagrams the way of the last. */
     private volatile @Nullable MemoryPath memoryPath;
     /** The {@link SharedMemory#version} that it was found for. */
@@ -133,6 +135,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             memoryVersion = version;
             isWayKnown = true;
         }
+    }
+
+    /** A packet is about to leave this device. */
+    void leaves(OutgoingPacket packet) {
+        lastPath = packet.path();
     }
 
     /** Finds the way of a datagram. */
@@ -266,15 +273,27 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** Why nobody acknowledges, as far as this host knows it. */
     @Override
     protected @Nullable String detail(WorkCompletionStatus status) {
-        if (status != WorkCompletionStatus.RETRY_EXCEEDED_ERROR || memoryPath != null) {
+        return status == WorkCompletionStatus.RETRY_EXCEEDED_ERROR ? sendRefusal() : null;
+    }
+
+    @Override
+    public @Nullable String sendRefusal() {
+        if (memoryPath != null) {
             return null;
         }
-        String tooLong = tooLongPackets();
-        Errno why = tooLong == null ? link.unreachable(path) : null;
+        if (service != Opcode.Service.UD) {
+            String tooLong = tooLongPackets();
+            return tooLong == null ? reported(path) : tooLong;
+        }
+        return reported(lastPath);
+    }
+
+    private @Nullable String reported(Path of) {
+        Errno why = link.unreachable(of);
         return why == null
-                ? tooLong
+                ? null
                 : "this host's system says of packets to "
-                        + path.destination().address().getHostAddress() + ": "
+                        + of.destination().address().getHostAddress() + ": "
                         + SystemErrors.text(why.number());
     }
 

@@ -246,6 +246,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     @Override
+    public @Nullable String sendRefusal() throws RdmaException {
+        return driver.call(nowNs -> {
+            checkOpen();
+            return engineSide.sendRefusal();
+        });
+    }
+
+    @Override
     public void onState(QueuePairState newState) {
         state = newState;
         if (carriesNothingOut(newState)) {

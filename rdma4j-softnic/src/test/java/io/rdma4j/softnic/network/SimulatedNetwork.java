@@ -63,6 +63,9 @@ public final class SimulatedNetwork {
     /** No port can send anything. */
     public boolean takesNothing;
 
+    /** What the system says of packets to a destination, once. */
+    public final Map<Gid, Errno> reports = new HashMap<>();
+
     /** Addresses that no node gets, and why. */
     public final Map<InetAddress, Errno> refused = new HashMap<>();
 
@@ -304,6 +307,12 @@ public final class SimulatedNetwork {
         @Override
         public int maxMiddleSegments() {
             return PACKETS_AT_ONCE;
+        }
+
+        @Override
+        public void takeReports(SendFailures failures) {
+            reports.forEach(failures::onFailure);
+            reports.clear();
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.endpoint.SendRefusals;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -242,13 +243,20 @@ final class Connections implements AutoCloseable {
             }
             if (System.nanoTime() - latestNs > patience.toNanos()) {
                 throw new Failure(Failure.TIMED_OUT, "nothing came from the peer for "
-                        + patience.toSeconds() + " s; " + progress);
+                        + patience.toSeconds() + " s; " + progress + refusal());
             }
             CmEvent event = channel.pollEvent(PAUSE);
             if (event != null) {
                 dispatch(event);
             }
         }
+    }
+
+    /** {@return what this host's system says of packets to the peers, as the end of a sentence} */
+    private String refusal() {
+        String said = SendRefusals.text(
+                all.stream().map(connection -> connection.id().queuePair()).toList(), "");
+        return said.isEmpty() ? "" : "; " + said;
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.endpoint.SendRefusals;
 import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -117,8 +118,8 @@ final class CompletionReader {
                     + " -s";
             default -> "the peer ended or has less to say: both sides need the same -n and -s";
         };
-        return new IOException(
-                "nothing came from the peer for " + patience.toSeconds() + " s; " + advice);
+        return new IOException("nothing came from the peer for " + patience.toSeconds() + " s; "
+                + SendRefusals.text(side.queuePairs(), advice));
     }
 
     private static void requireSuccess(WorkCompletion completion) throws IOException {

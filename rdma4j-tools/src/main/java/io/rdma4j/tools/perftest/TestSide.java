@@ -199,6 +199,10 @@ final class TestSide implements Closeable {
         return port.gidIndex();
     }
 
+    List<QueuePair> queuePairs() {
+        return queuePairs;
+    }
+
     QueuePair queuePair(int index) {
         return queuePairs.get(index);
     }

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.SendRefusals;
 import io.rdma4j.tools.timing.Backoff;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -144,7 +145,8 @@ final class PingPongLoop {
     private IOException nothingComes() {
         return new IOException("nothing came from the peer for " + patience.toSeconds()
                 + " s, after " + received + " of " + iterations + " messages"
-                + (isWarmUp ? " of the warm-up; " : "; ") + advice());
+                + (isWarmUp ? " of the warm-up; " : "; ")
+                + SendRefusals.text(side.queuePairs(), advice()));
     }
 
     private String advice() {

@@ -164,6 +164,10 @@ final class PingPongSide implements Closeable {
         return channel;
     }
 
+    List<QueuePair> queuePairs() {
+        return queuePairs;
+    }
+
     QueuePair queuePair(int index) {
         return queuePairs.get(index);
     }
