@@ -176,7 +176,7 @@ final class BasicConnection implements AutoCloseable {
                 ? new RdmaException(Errno.ECONNRESET, "exchange messages",
                         "the connection ended before a message had gone each way")
                 : new RdmaException(Errno.EIO, "exchange messages",
-                        completion.status() + ": " + completion.status().explanation());
+                        completion.status() + ": " + completion.explanation());
     }
 
     /**

@@ -54,7 +54,7 @@ record Patience(Duration limit) {
         }
         if (!completion.isSuccess()) {
             throw new RdmaException(Errno.EIO, "await peer",
-                    completion.status() + ": " + completion.status().explanation());
+                    completion.status() + ": " + completion.explanation());
         }
         return completion;
     }
