@@ -115,7 +115,7 @@ public final class NicAddresses {
             Map<InetAddress, RdmaException> refused) throws RdmaException {
         boolean isAnyHeld = gids.stream().anyMatch(gid -> !gid.isZero());
         for (Map.Entry<InetAddress, RdmaException> each : refused.entrySet()) {
-            if (!isAnyHeld || asked != null && AddressScope.isSame(asked, each.getKey())) {
+            if (!isAnyHeld || (asked != null && AddressScope.isSame(asked, each.getKey()))) {
                 throw each.getValue();
             }
         }
