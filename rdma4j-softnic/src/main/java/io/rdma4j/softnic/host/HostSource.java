@@ -43,15 +43,6 @@ public interface HostSource extends AutoCloseable {
         boolean isPortable = NetworkBackend.PORTABLE.text()
                 .equals(System.getProperty("rdma4j.network"));
         String obstacle = isPortable ? "the network portable is asked for" : RouteSocket.obstacle();
-        if (obstacle == null) {
-            try {
-                return new RouteSource(RouteSocket.open());
-            } catch (IOException | LinkageError e) {
-                obstacle = e.getMessage();
-            }
-        }
-        System.getLogger(HostSource.class.getName()).log(System.Logger.Level.DEBUG,
-                "network interfaces are looked at once a second: {0}", obstacle);
-        return new InterfaceSource();
+        return SourceChoice.of(obstacle, () -> new RouteSource(RouteSocket.open()));
     }
 }

@@ -59,6 +59,18 @@ class HostSourceTest {
     }
 
     @Test
+    void sourceThatCannotBeAskedIsNotTaken() {
+        ScriptedSource works = new ScriptedSource(new Host(List.of()));
+        assertThat(SourceChoice.of(null, () -> works)).isSameAs(works);
+        assertThat(works.isClosed()).isFalse();
+        ScriptedSource refused = new ScriptedSource(new Host(List.of()));
+        refused.isUnknown(true);
+        assertThat(SourceChoice.of(null, () -> refused)).isInstanceOf(InterfaceSource.class);
+        assertThat(refused.isClosed()).isTrue();
+        assertThat(SourceChoice.of("asked for", () -> works)).isInstanceOf(InterfaceSource.class);
+    }
+
+    @Test
     void waitEndsByWaking() throws Exception {
         for (HostSource source : List.of(linux(), new InterfaceSource())) {
             source.wake();

@@ -9,6 +9,7 @@ final class ScriptedSource implements HostSource {
     private boolean isWoken;
     private boolean isUnknown;
     private int looks;
+    private boolean isClosed;
 
     ScriptedSource(Host present) {
         this.present = present;
@@ -65,8 +66,12 @@ final class ScriptedSource implements HostSource {
         notifyAll();
     }
 
+    synchronized boolean isClosed() {
+        return isClosed;
+    }
+
     @Override
-    public void close() {
-        // Nothing is open.
+    public synchronized void close() {
+        isClosed = true;
     }
 }

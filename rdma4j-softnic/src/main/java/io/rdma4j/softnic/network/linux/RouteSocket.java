@@ -95,7 +95,13 @@ public final class RouteSocket implements AutoCloseable {
             descriptor = LinuxSocket.Refused.unlessDone(new LinuxCalls(arena).socket(AF_NETLINK,
                     SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE), "socket");
             bind(arena, descriptor);
-            return new RouteSocket(arena, descriptor);
+            RouteSocket opened = new RouteSocket(arena, descriptor);
+            String refusal = opened.poller.refusal();
+            if (refusal == null) {
+                return opened;
+            }
+            opened.close();
+            throw new IOException("the system lets nothing be waited for: " + refusal);
         } catch (LinuxSocket.Refused e) {
             giveUp(arena, descriptor);
             throw new IOException("the system does not tell its interfaces: " + e.getMessage(), e);
