@@ -8,6 +8,15 @@ target=$root/$module/target/$directory
 classpath="$target/$module-0.1.0-SNAPSHOT.jar:$target/lib/*"
 . "$root/build/jdk.sh"
 
+# Messages of the system have to be those that are documented, and that the JDK's words are compared with. All else, such as
+# the encoding of names, stays with the user's locale.
+if [ -n "${LC_ALL:-}" ]; then
+    LANG=$LC_ALL LC_CTYPE=$LC_ALL
+    export LANG LC_CTYPE
+    unset LC_ALL
+fi
+export LC_MESSAGES=C LANGUAGE=
+
 is_built() {
     [ -f "$target/built" ] || return 1
     # Any source or build file that is newer?

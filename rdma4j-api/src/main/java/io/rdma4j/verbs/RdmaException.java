@@ -19,7 +19,7 @@ import java.io.Serial;
  *
  * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
  * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#EIO}, and the message has its
- * name.
+ * own name.
  */
 public class RdmaException extends IOException {
     @Serial
@@ -41,10 +41,28 @@ public class RdmaException extends IOException {
     /** As above, with the failure underneath. */
     public RdmaException(Errno errno, String operation, String detail,
             @Nullable Throwable cause) {
-        super(operation + ": " + detail + " (" + errno + ")", cause);
+        this(errno, errno.name(), operation, detail, cause);
+    }
+
+    private RdmaException(Errno errno, @Nullable String name, String operation, String detail,
+            @Nullable Throwable cause) {
+        super(operation + ": " + detail + (name == null ? "" : " (" + name + ")"), cause);
         this.errno = errno;
         this.operation = operation;
         this.detail = detail;
+    }
+
+    /**
+     * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#EIO}, and the
+     * message has its own name.
+     *
+     * @param number the number of the error, 0 if it is not known
+     * @param detail what was wrong, with the words of the error, but not its name
+     */
+    public static RdmaException ofSystem(int number, String operation, String detail,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.ofNumber(number), SystemErrors.name(number), operation,
+                detail, cause);
     }
 
     /** {@return the error} */

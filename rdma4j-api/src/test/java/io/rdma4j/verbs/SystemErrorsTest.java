@@ -4,6 +4,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.net.NoRouteToHostException;
+import java.net.PortUnreachableException;
+import java.net.SocketException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class SystemErrorsTest {
@@ -21,6 +25,28 @@ class SystemErrorsTest {
         assertThat(SystemErrors.numberOf("No route to host"))
                 .isEqualTo(Errno.EHOSTUNREACH.number());
         assertThat(SystemErrors.numberOf("null")).isZero();
+    }
+
+    @Test
+    void theKindOfAnExceptionOfTheJdkComesBeforeItsWords() {
+        assertThat(SystemErrors.numberOf(new NoRouteToHostException("Aucun chemin d'accès")))
+                .isEqualTo(Errno.EHOSTUNREACH.number());
+        assertThat(SystemErrors.numberOf(new PortUnreachableException()))
+                .isEqualTo(Errno.ECONNREFUSED.number());
+        assertThat(SystemErrors.numberOf(new SocketException("Operation not permitted")))
+                .isEqualTo(Errno.EPERM.number());
+        assertThat(SystemErrors.numberOf(new SocketException())).isZero();
+    }
+
+    @Test
+    void errorThatTheApiLacksIsToldByItsOwnName() {
+        assertThat(RdmaException.ofSystem(71, "connect", "Protocol error", null))
+                .hasMessage("connect: Protocol error (EPROTO)")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+        assertThat(RdmaException.ofSystem(Errno.EPERM.number(), "connect", "no", null))
+                .hasMessage("connect: no (EPERM)");
+        assertThat(RdmaException.ofSystem(0, "connect", "Vorgang nicht zulässig", null))
+                .hasMessage("connect: Vorgang nicht zulässig");
     }
 
     @Test

@@ -184,6 +184,18 @@ class LauncherTest {
                 .doesNotContain("-XX:+UseSerialGC", "");
     }
 
+    /** The JDK hands on what the system says, which is compared with English words. */
+    @Test
+    void theSystemSpeaksEnglishWhateverTheUsersLanguage() throws Exception {
+        Path jdk = jdk("system/usr/lib/jvm/jdk", "25");
+        script(jdk.resolve("bin/java"),
+                "#!/bin/sh\necho \"${LC_ALL-none} $LC_MESSAGES '$LANGUAGE' ${LC_CTYPE-} $LANG\"\n");
+        assertThat(launch("LC_ALL=de_DE.UTF-8", "LANGUAGE=de:fr", "LANG=fr_FR.UTF-8").succeed())
+                .contains("none C '' de_DE.UTF-8 de_DE.UTF-8");
+        assertThat(launch("LC_ALL=", "LC_MESSAGES=de_DE.UTF-8", "LANG=fr_FR.UTF-8").succeed())
+                .contains(" C ''  fr_FR.UTF-8");
+    }
+
     @Test
     void itWorksThroughLinks() throws Exception {
         jdk("system/usr/lib/jvm/jdk", "25");

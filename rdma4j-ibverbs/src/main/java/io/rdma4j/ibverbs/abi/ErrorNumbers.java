@@ -28,8 +28,12 @@ public final class ErrorNumbers {
      */
     public static RdmaException failure(String operation, int number, String advice) {
         Errno errno = of(number);
-        String detail = errno.number() == number ? advice
-                : advice + "; the system's error is: " + SystemErrors.text(number);
-        return new RdmaException(errno, operation, detail);
+        if (errno.number() == number) {
+            return new RdmaException(errno, operation, advice);
+        }
+        String detail = advice + "; the system's error is: " + SystemErrors.words(number);
+        return errno == Errno.EIO
+                ? RdmaException.ofSystem(number, operation, detail, null)
+                : new RdmaException(errno, operation, detail);
     }
 }

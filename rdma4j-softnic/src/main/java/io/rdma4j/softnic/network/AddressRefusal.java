@@ -7,8 +7,11 @@ import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.SocketException;
 
 /** Why an address cannot be had, in the same words on every network. */
 public final class AddressRefusal {
@@ -20,13 +23,33 @@ public final class AddressRefusal {
                 address.getHostAddress() + " is not an address of this machine", cause);
     }
 
-    /**
-     * {@return whether the JDK could not bind to an address because it is not an address of this machine} Only the message
-     * of the exception says so.
-     */
-    public static boolean isNotOurs(IOException bindFailed) {
-        String message = bindFailed.getMessage();
-        return message != null && message.contains("assign");
+    /** {@return why the JDK could not bind to an address} */
+    static RdmaException ofBinding(InetAddress address, IOException cause) {
+        return switch (Errno.ofNumber(SystemErrors.numberOf(cause))) {
+            case EADDRNOTAVAIL -> notOurs(address, cause);
+            case EADDRINUSE -> taken(address, cause);
+            case EIO -> cause instanceof BindException
+                    ? ofUnknownWords(address, cause)
+                    : of(address, cause);
+            default -> of(address, cause);
+        };
+    }
+
+    /** The words of the system are those of another language. */
+    private static RdmaException ofUnknownWords(InetAddress address, IOException cause) {
+        return isOurs(address) ? taken(address, cause) : notOurs(address, cause);
+    }
+
+    /** {@return whether an address is one of this machine, or the wildcard} */
+    public static boolean isOurs(InetAddress address) {
+        try {
+            // All of 127.0.0.0/8 is local, though the interface has only one address of it.
+            return address.isAnyLocalAddress()
+                    || (address.isLoopbackAddress() && address instanceof Inet4Address)
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException unknown) {
+            return false;
+        }
     }
 
     /** {@return EADDRINUSE: another process has the address, which {@link PortHolder} names} */
@@ -35,11 +58,10 @@ public final class AddressRefusal {
                 text(address) + " is taken", cause);
     }
 
-    /** {@return for a reason that the JDK tells in the system's words; EIO if they are not known} */
-    public static RdmaException of(InetAddress address, IOException cause) {
-        String words = String.valueOf(cause.getMessage());
-        return new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), "open device",
-                text(address) + ": " + words, cause);
+    /** {@return for a reason that the JDK tells} */
+    private static RdmaException of(InetAddress address, IOException cause) {
+        return RdmaException.ofSystem(SystemErrors.numberOf(cause), "open device",
+                text(address) + ": " + cause.getMessage(), cause);
     }
 
     /** {@return the port of an address for texts} */

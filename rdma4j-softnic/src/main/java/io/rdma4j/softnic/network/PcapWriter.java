@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 
 import java.io.Closeable;
 import java.io.FileOutputStream;
@@ -81,7 +82,7 @@ public final class PcapWriter implements Closeable {
                 try {
                     writer = create(key);
                 } catch (IOException e) {
-                    throw new RdmaException(errno(e), "open device",
+                    throw RdmaException.ofSystem(number(e), "open device",
                             "packets cannot be recorded in " + path + ": " + reason(path, e), e);
                 }
                 OPEN.put(key, writer);
@@ -91,11 +92,13 @@ public final class PcapWriter implements Closeable {
         }
     }
 
-    private static Errno errno(IOException e) {
+    private static int number(IOException e) {
         return switch (e) {
-            case NoSuchFileException missing -> Errno.ENOENT;
-            case AccessDeniedException denied -> Errno.EACCES;
-            default -> Errno.EIO;
+            case NoSuchFileException missing -> Errno.ENOENT.number();
+            case AccessDeniedException denied -> Errno.EACCES.number();
+            case FileSystemException other when other.getReason() != null ->
+                SystemErrors.numberOf(other.getReason());
+            default -> SystemErrors.numberOf(e);
         };
     }
 

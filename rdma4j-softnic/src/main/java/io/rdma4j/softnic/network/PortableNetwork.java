@@ -1,14 +1,15 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -56,28 +57,63 @@ public final class PortableNetwork implements DatagramNetwork {
     public PacketPort open(InetAddress local) throws RdmaException {
         DatagramChannel channel = null;
         try {
-            channel = DatagramChannel.open(local instanceof Inet4Address
-                    ? StandardProtocolFamily.INET
-                    : StandardProtocolFamily.INET6);
+            channel = openOfKind(local);
             channel.configureBlocking(false);
             enlarge(channel, StandardSocketOptions.SO_RCVBUF);
             enlarge(channel, StandardSocketOptions.SO_SNDBUF);
-            if (channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
-                // Without fragments Linux sends Identification 0, which the ICRC counts on.
-                channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
-            }
-            channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
+            setForSending(channel, local);
             channel.bind(new InetSocketAddress(local, Path.UDP_PORT));
             return add(channel, local);
+        } catch (RdmaException e) {
+            close(channel);
+            throw e;
         } catch (IOException e) {
             close(channel);
-            throw refusal(local, e);
+            throw AddressRefusal.ofBinding(local, e);
         } catch (OutOfMemoryError none) {
             close(channel);
             throw RdmaException.outOfMemory("open device", none);
         } catch (RuntimeException closing) {
             close(channel);
             throw closing;
+        }
+    }
+
+    /** @throws RdmaException EAFNOSUPPORT if the process has no IPv6 */
+    private static DatagramChannel openOfKind(InetAddress local)
+            throws IOException, RdmaException {
+        if (local instanceof Inet4Address) {
+            return DatagramChannel.open(StandardProtocolFamily.INET);
+        }
+        try {
+            return DatagramChannel.open(StandardProtocolFamily.INET6);
+        } catch (UnsupportedOperationException none) {
+            throw new RdmaException(Errno.EAFNOSUPPORT, "open device", "this process has no IPv6",
+                    none);
+        }
+    }
+
+    private void setForSending(DatagramChannel channel, InetAddress local)
+            throws RdmaException {
+        if (channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
+            try {
+                channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
+            } catch (IOException | UnsupportedOperationException refused) {
+                if (local instanceof Inet4Address) {
+                    // Without fragments Linux sends Identification 0, which the ICRC counts on.
+                    throw RdmaException.ofSystem(SystemErrors.numberOf(refused), "open device",
+                            AddressRefusal.text(local) + ": the system does not let fragments be"
+                                    + " forbidden: " + refused.getMessage(),
+                            refused);
+                }
+            }
+        }
+        try {
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
+        } catch (IOException | UnsupportedOperationException refused) {
+            LOG.log(System.Logger.Level.WARNING, "packets to multicast groups may leave by another"
+                    + " interface than {0}, which the system does not let be named: {1}",
+                    networkInterface.getName(), refused.getMessage());
         }
     }
 
@@ -133,15 +169,6 @@ public final class PortableNetwork implements DatagramNetwork {
         if (port != null) {
             ((NioPort) port).close();
         }
-    }
-
-    private static RdmaException refusal(InetAddress local, IOException e) {
-        if (e instanceof BindException) {
-            return AddressRefusal.isNotOurs(e)
-                    ? AddressRefusal.notOurs(local, e)
-                    : AddressRefusal.taken(local, e);
-        }
-        return AddressRefusal.of(local, e);
     }
 
     @Override

@@ -29,7 +29,7 @@ public final class Selectors {
             throw e;
         } catch (IOException e) {
             String words = String.valueOf(e.getMessage());
-            throw new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), "open device",
+            throw RdmaException.ofSystem(SystemErrors.numberOf(words), "open device",
                     "the system gives no selector: " + words, e);
         }
     }

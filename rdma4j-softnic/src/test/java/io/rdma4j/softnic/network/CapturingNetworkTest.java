@@ -73,7 +73,7 @@ class CapturingNetworkTest {
                 .isThrownBy(() -> CapturingNetwork.open(network.newNode(), directory))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
                 .withMessage("open device: packets cannot be recorded in " + directory
-                        + ": Is a directory (EIO)");
+                        + ": Is a directory (EISDIR)");
     }
 
     @Test

@@ -1,8 +1,10 @@
 package io.rdma4j.tools.doctor;
 
 import io.rdma4j.tools.output.OneLine;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import io.rdma4j.verbs.TransportType;
 
 import java.io.IOException;
@@ -91,7 +93,7 @@ final class PeerCheck {
             return new IOException(at + " gives no answer: the host is down, or a firewall there or"
                     + " on the way drops it (" + RULE + "tcp dport " + port + " accept)", e);
         }
-        if (e instanceof ConnectException && String.valueOf(e.getMessage()).contains("refused")) {
+        if (isRefused(e)) {
             return new IOException(at + " is refused: start 'doctor -s' there", e);
         }
         if (address instanceof Inet6Address scoped && scoped.isLinkLocalAddress()
@@ -100,6 +102,12 @@ final class PeerCheck {
                     + "%eth0", e);
         }
         return new IOException(at + " cannot be reached: " + e.getMessage(), e);
+    }
+
+    /** {@return whether no program listens} The JDK says it by the kind of exception, which it also takes for time-outs. */
+    static boolean isRefused(IOException e) {
+        return e instanceof ConnectException
+                && SystemErrors.numberOf(e) != Errno.ETIMEDOUT.number();
     }
 
     /** {@return whether each side has the addresses by which the other knows it} RoCE works only then. */

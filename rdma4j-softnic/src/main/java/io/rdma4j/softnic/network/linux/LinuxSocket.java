@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -50,6 +51,18 @@ final class LinuxSocket implements Outlet {
                 Refused.unlessDone(descriptor, "socket"));
     }
 
+    /** {@return a new socket of IPv6, null if the process has none} It may be switched off, or a sandbox without it. */
+    static @Nullable LinuxSocket openIpv6(Arena arena) throws Refused {
+        try {
+            return open(SocketAddress.AF_INET6, arena);
+        } catch (Refused e) {
+            if (e.errno() == Errno.EAFNOSUPPORT.number()) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
     /** A call failed. The message names the call, and the system's error in words and by its name. */
     static final class Refused extends Exception {
         private static final long serialVersionUID = 1;
@@ -81,10 +94,8 @@ final class LinuxSocket implements Outlet {
          * @param what what could not be had, before which the operation stands and behind which the call follows
          */
         RdmaException during(String operation, String what) {
-            Errno known = Errno.ofNumber(errno);
-            return new RdmaException(known, operation, what + ": " + (known.number() == errno
-                    ? call + ": " + SystemErrors.words(errno)
-                    : getMessage()), this);
+            return RdmaException.ofSystem(errno, operation,
+                    what + ": " + call + ": " + SystemErrors.words(errno), this);
         }
     }
 

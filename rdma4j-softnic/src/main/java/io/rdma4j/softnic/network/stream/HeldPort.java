@@ -36,7 +36,7 @@ public final class HeldPort {
             return new HeldPort(holder);
         } catch (IOException e) {
             PortableStreams.closeQuietly(holder);
-            throw PortableStreams.refused("bind address", address, e);
+            throw StreamRefusal.of("bind address", address, e);
         }
     }
 

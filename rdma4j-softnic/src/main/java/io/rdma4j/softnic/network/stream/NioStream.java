@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
-import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -16,6 +16,9 @@ import java.nio.channels.SocketChannel;
 
 /** A stream on a channel of the JDK. */
 final class NioStream implements Stream {
+    /** Who refuses has answered by then, even if some packets were lost. */
+    private static final long SILENCE_NS = 7_000_000_000L;
+
     private final PortableStreams network;
     private final SocketChannel channel;
     private final InetSocketAddress remote;
@@ -23,6 +26,7 @@ final class NioStream implements Stream {
     private @Nullable Handler handler;
     private @Nullable Errno refusal;
     private boolean isConnecting;
+    private long begunNs;
     private boolean isWriteWanted;
     private boolean isClosed;
 
@@ -49,6 +53,7 @@ final class NioStream implements Stream {
     /** Begins to connect; an immediate outcome is reported in the next round. */
     void connect() throws IOException {
         isConnecting = true;
+        begunNs = System.nanoTime();
         try {
             boolean isConnected = channel.connect(remote);
             watch(SelectionKey.OP_CONNECT);
@@ -58,18 +63,27 @@ final class NioStream implements Stream {
         } catch (BindException noPortLeft) {
             throw noPortLeft;
         } catch (SocketException e) {
-            refusal = errno(e);
+            refusal = errno(e, 0);
             network.onDecided(this);
         }
     }
 
-    /** The JDK tells the error by the kind of exception, or in the system's words. */
-    private static Errno errno(IOException e) {
-        int number = SystemErrors.numberOf(String.valueOf(e.getMessage()));
+    /**
+     * {@return why it is not connected} The JDK tells the error by the kind of exception, or in the system's words, which may be
+     * those of another language.
+     *
+     * @param triedNs for how long connecting was tried
+     */
+    static Errno errno(IOException e, long triedNs) {
+        int number = SystemErrors.numberOf(e);
         if (number != 0) {
             return Errno.ofNumber(number);
         }
-        return e instanceof NoRouteToHostException ? Errno.EHOSTUNREACH : Errno.ECONNREFUSED;
+        if (!(e instanceof ConnectException)) {
+            // Of those that have no kind of their own, it is the one that is not rare.
+            return Errno.ENETUNREACH;
+        }
+        return triedNs >= SILENCE_NS ? Errno.ETIMEDOUT : Errno.ECONNREFUSED;
     }
 
     // ---------------------------------------------------------------- what has happened
@@ -116,7 +130,7 @@ final class NioStream implements Stream {
                 local = (InetSocketAddress) channel.getLocalAddress();
             }
         } catch (IOException e) {
-            reason = errno(e);
+            reason = errno(e, System.nanoTime() - begunNs);
         }
         isConnecting = false;
         if (reason != null) {

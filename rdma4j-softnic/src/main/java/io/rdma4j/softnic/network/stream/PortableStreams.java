@@ -1,8 +1,9 @@
 package io.rdma4j.softnic.network.stream;
 
-import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.softnic.network.Selectors;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -115,14 +116,15 @@ public final class PortableStreams implements StreamNetwork {
         }
 
         private void warnOf(IOException e) {
-            String words = String.valueOf(e.getMessage());
-            if (channel.isOpen() && !hasWarned && !words.contains("Too many open files")) {
+            int number = SystemErrors.numberOf(e);
+            if (channel.isOpen() && !hasWarned && number != Errno.EMFILE.number()
+                    && number != Errno.ENFILE.number()) {
                 // It may be for good: a security module, a filter of system calls.
                 hasWarned = true;
                 LOG.log(System.Logger.Level.WARNING,
                         "no connection can be accepted at {0}: accept: {1}; it is tried again every"
                                 + " {2} ms",
-                        StreamRefusal.text(local), words, REST_NS / 1_000_000);
+                        StreamRefusal.text(local), e.getMessage(), REST_NS / 1_000_000);
             }
         }
 
@@ -166,28 +168,8 @@ public final class PortableStreams implements StreamNetwork {
             return listener;
         } catch (IOException e) {
             closeQuietly(channel);
-            throw refused("listen", at, e);
+            throw StreamRefusal.of("listen", at, e);
         }
-    }
-
-    static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
-        if (!(e instanceof BindException)) {
-            return refused(operation, at, String.valueOf(e.getMessage()), e);
-        }
-        return AddressRefusal.isNotOurs(e)
-                ? StreamRefusal.notAvailable(operation, at, e)
-                : StreamRefusal.inUse(operation, at, e);
-    }
-
-    /** The error for a refusal whose reason is only in the system's message. */
-    private static RdmaException refused(String operation, InetSocketAddress at, String words,
-            IOException e) {
-        if (words.contains("Too many open files in system")) {
-            return StreamRefusal.noDescriptorOfSystem(operation, e);
-        }
-        return words.contains("Too many open files")
-                ? StreamRefusal.noDescriptor(operation, e)
-                : StreamRefusal.of(operation, at, words, e);
     }
 
     /**
@@ -234,7 +216,7 @@ public final class PortableStreams implements StreamNetwork {
             // Without a requested address, the error is not about an address.
             throw source == null && e instanceof BindException
                     ? StreamRefusal.noPortLeft("connect", e)
-                    : refused("connect", source == null ? destination : source, e);
+                    : StreamRefusal.of("connect", source == null ? destination : source, e);
         }
     }
 

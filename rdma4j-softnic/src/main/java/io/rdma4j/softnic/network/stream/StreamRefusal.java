@@ -6,11 +6,10 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet4Address;
+import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 
 /** Why a TCP port cannot be had, in the same words on every network of streams. */
 public final class StreamRefusal {
@@ -31,7 +30,7 @@ public final class StreamRefusal {
     public static RdmaException notAvailable(String operation, InetSocketAddress at,
             @Nullable Throwable cause) {
         InetAddress address = at.getAddress();
-        return isOurs(address)
+        return AddressRefusal.isOurs(address)
                 ? noPortLeft(operation, address, cause)
                 : AddressRefusal.notOurs(address, cause);
     }
@@ -62,26 +61,31 @@ public final class StreamRefusal {
                 "the system has as many files and sockets open as it can", cause);
     }
 
-    /** {@return for a reason that the JDK tells in the system's words; EIO if they are not known} */
-    public static RdmaException of(String operation, InetSocketAddress at, String words,
-            @Nullable Throwable cause) {
-        return new RdmaException(Errno.ofNumber(SystemErrors.numberOf(words)), operation,
-                text(at) + ": " + words, cause);
+    /** {@return why the JDK could not have an address and a port} */
+    static RdmaException of(String operation, InetSocketAddress at, IOException cause) {
+        int number = SystemErrors.numberOf(cause);
+        return switch (Errno.ofNumber(number)) {
+            case EMFILE -> noDescriptor(operation, cause);
+            case ENFILE -> noDescriptorOfSystem(operation, cause);
+            case EADDRNOTAVAIL -> notAvailable(operation, at, cause);
+            case EADDRINUSE -> inUse(operation, at, cause);
+            default -> number == 0 && cause instanceof BindException
+                    ? ofUnknownWords(operation, at, cause)
+                    : RdmaException.ofSystem(number, operation,
+                            text(at) + ": " + cause.getMessage(), cause);
+        };
+    }
+
+    /** The words of the system are those of another language. */
+    private static RdmaException ofUnknownWords(String operation, InetSocketAddress at,
+            IOException cause) {
+        return at.getPort() != 0 && AddressRefusal.isOurs(at.getAddress())
+                ? inUse(operation, at, cause)
+                : notAvailable(operation, at, cause);
     }
 
     /** {@return an address and a port for texts} */
     public static String text(InetSocketAddress at) {
         return "TCP port " + at.getPort() + " of " + at.getAddress().getHostAddress();
-    }
-
-    private static boolean isOurs(InetAddress address) {
-        try {
-            // All of 127.0.0.0/8 is local, though the interface has only one address of it.
-            return address.isAnyLocalAddress()
-                    || (address.isLoopbackAddress() && address instanceof Inet4Address)
-                    || NetworkInterface.getByInetAddress(address) != null;
-        } catch (SocketException unknown) {
-            return false;
-        }
     }
 }

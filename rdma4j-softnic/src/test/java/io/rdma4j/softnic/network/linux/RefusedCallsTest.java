@@ -25,11 +25,10 @@ class RefusedCallsTest {
             LinuxSocket.Refused refused = new LinuxSocket.Refused(errno, "epoll_ctl");
             assertThat(refused).hasMessage("epoll_ctl: " + SystemErrors.text(errno));
             RdmaException told = refused.during("open device", "nothing waits");
-            assertThat(told).hasMessageStartingWith("open device: nothing waits: epoll_ctl: "
-                    + SystemErrors.words(errno));
+            assertThat(told).hasMessage(
+                    "open device: nothing waits: epoll_ctl: " + SystemErrors.text(errno));
             if (told.errno() != Errno.EIO) {
                 assertThat(told.errno().number()).isEqualTo(errno);
-                assertThat(told.detail()).doesNotContain("(E");
             }
         }
     }
