@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -60,15 +61,39 @@ final class RouteProbe {
         probe.connect(new InetSocketAddress(destination, ANY_PORT));
     }
 
-    private static RdmaException refusal(@Nullable InetAddress source, InetAddress destination,
+    static RdmaException refusal(@Nullable InetAddress source, InetAddress destination,
             Exception cause) {
         String to = destination.getHostAddress();
         if (isBroadcast(destination)) {
             return new RdmaException(Errno.ENETUNREACH, OPERATION,
                     to + " is a broadcast address; a peer has one of its own", cause);
         }
-        return new RdmaException(Errno.ENETUNREACH, OPERATION, "there is no route to " + to
-                + (source == null ? "" : " from " + source.getHostAddress()), cause);
+        String way = to + (source == null ? "" : " from " + source.getHostAddress());
+        int number = SystemErrors.numberOf(cause);
+        if (number == 0) {
+            // In another language, or of the JDK itself: mostly it is that.
+            return new RdmaException(Errno.ENETUNREACH, OPERATION,
+                    "there is no route to " + way + ": " + cause.getMessage(), cause);
+        }
+        return isAboutRoutes(Errno.ofNumber(number))
+                ? new RdmaException(Errno.ENETUNREACH, OPERATION, "there is no route to " + way,
+                        cause)
+                : RdmaException.ofSystem(number, OPERATION,
+                        "the system does not say which route leads to " + way + ": "
+                                + cause.getMessage(),
+                        cause);
+    }
+
+    /**
+     * {@return whether an error of connect(2) can mean that there is no route} Routes can be prohibited (EACCES) and black holes
+     * (EINVAL), and of IPv6 there may be no address to send from (EADDRNOTAVAIL).
+     */
+    private static boolean isAboutRoutes(Errno errno) {
+        return switch (errno) {
+            case ENETUNREACH, EHOSTUNREACH, EHOSTDOWN, ENETDOWN, EACCES, EINVAL, EADDRNOTAVAIL ->
+                true;
+            default -> false;
+        };
     }
 
     /** {@return whether the system takes a destination that it has refused, if broadcasts are allowed} */

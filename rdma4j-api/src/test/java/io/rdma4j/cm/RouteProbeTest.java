@@ -1,9 +1,15 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.AddressScope;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,6 +20,33 @@ class RouteProbeTest {
     private static boolean covers(String own, int bits, String destination) {
         return RouteProbe.covers(InetAddress.ofLiteral(own), bits,
                 InetAddress.ofLiteral(destination));
+    }
+
+    private static RdmaException refusal(Exception cause) {
+        return RouteProbe.refusal(null, InetAddress.ofLiteral("192.0.2.1"), cause);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Network is unreachable", "No route to host", "Permission denied",
+        "Invalid argument", "Network is down", "Cannot assign requested address"})
+    void missingRouteIsThatWhateverTheSystemCallsIt(String words) {
+        assertThat(refusal(new SocketException(words)))
+                .hasMessage("resolve address: there is no route to 192.0.2.1 (ENETUNREACH)");
+    }
+
+    @Test
+    void otherErrorIsToldAsItIs() {
+        assertThat(refusal(new SocketException("Too many open files")))
+                .hasMessage("resolve address: the system does not say which route leads to"
+                        + " 192.0.2.1: Too many open files (EMFILE)")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EMFILE));
+        assertThat(refusal(new SocketException("Operation not permitted")).errno())
+                .isEqualTo(Errno.EPERM);
+        assertThat(refusal(new NoRouteToHostException("Keine Route zum Zielrechner")).errno())
+                .isEqualTo(Errno.ENETUNREACH);
+        assertThat(refusal(new SocketException("Das Netzwerk ist nicht erreichbar")))
+                .hasMessage("resolve address: there is no route to 192.0.2.1: Das Netzwerk ist"
+                        + " nicht erreichbar (ENETUNREACH)");
     }
 
     @Test
