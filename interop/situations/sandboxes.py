@@ -133,6 +133,31 @@ def an_old_kernel_has_no_such_call(net, what, transport, error, side):
     trial(net, what, transport, "ENOPROTOOPT" if REFUSALS[what].startswith("setsockopt") else "ENOSYS", side)
 
 
+@check(("IP_TTL", "IP_MULTICAST_TTL", "IP_MULTICAST_IF", "IPV6_MTU_DISCOVER", "IPV6_UNICAST_HOPS", "IPV6_MULTICAST_HOPS",
+        "IPV6_MULTICAST_IF"), ("ENOPROTOOPT", "EPERM"), quick=[("IPV6_UNICAST_HOPS", "ENOPROTOOPT")])
+def an_option_that_only_refines(net, what, error):
+    """Each option of sockets without which packets of IPv4 pass just as well, refused on both sides: RoCE serves all the
+    same, if need be by the other back-end."""
+    trial(net, what, "roce", error, "both")
+    net.expect("served" in net.measured, f"not served: {net.measured}")
+
+
+@check(("recvfrom", "ppoll"), quick=[("recvfrom",)])
+def a_server_before_its_interface_that_is_told_of_no_change(net, what):
+    """A server that the system tells nothing about its interfaces looks by itself: one that comes later is served within 3 s."""
+    if not numbers():
+        raise Lacking(f"the numbers of the system calls of {platform.machine()} are not known here")
+    a, b = net.pair()
+    a.ip("link set eth0 down")
+    server = net.tool(a, "rping", "-s", "-P", before=(sys.executable, str(REFUSING), "EPERM", what, "--"))
+    net.rest(net.start_seconds + 2)
+    net.lives(server)
+    a.ip("link set eth0 up")
+    net.rest(3)
+    client = net.tool(b, "rping", "-c", "-a", f"{NET4}.0.1", "-C", "3", device="roce")
+    net.expect(net.ends(client, SECONDS) == 0, f"the client said {client.errors()}")
+
+
 @check(TRANSPORTS, quick=[("iwarp",)])
 def little_memory_outside_the_heap(net, transport):
     """With `-XX:MaxDirectMemorySize=1m` both sides are served, or end in one line that names what to raise."""

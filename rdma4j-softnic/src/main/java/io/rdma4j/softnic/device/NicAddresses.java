@@ -254,7 +254,8 @@ public final class NicAddresses {
         try {
             take(address);
         } catch (RdmaException e) {
-            if (e.errno() != Errno.EADDRINUSE && e.errno() != Errno.EADDRNOTAVAIL) {
+            if (e.errno() != Errno.EADDRINUSE && e.errno() != Errno.EADDRNOTAVAIL
+                    && e.errno() != Errno.EAFNOSUPPORT) {
                 throw e;
             }
             LOG.log(System.Logger.Level.DEBUG, "{0} is opened without {1}: {2}", device.name(),

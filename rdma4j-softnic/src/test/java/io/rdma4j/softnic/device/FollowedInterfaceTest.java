@@ -255,6 +255,14 @@ class FollowedInterfaceTest {
     // ---------------------------------------------------------------- loopback
 
     @Test
+    void loopbackWithoutIpv6InTheProcessHasItsIpv4Address() throws Exception {
+        network.refused.put(InetAddress.ofLiteral("::1"), Errno.EAFNOSUPPORT);
+        atOpening = view(address("::1", USABLE), address("127.0.0.1", USABLE));
+        open(true);
+        assertThat(nic.gids()).contains(gid("127.0.0.1")).doesNotContain(gid("::1"));
+    }
+
+    @Test
     void loopbackWithoutIpv4HasItsIpv6AddressAndGetsTheOther() throws Exception {
         atOpening = view("::1", USABLE);
         open(true);

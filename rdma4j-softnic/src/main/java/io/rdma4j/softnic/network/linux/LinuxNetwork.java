@@ -218,7 +218,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         PacketPort port = null;
         try {
             socket = newSocket(local, portMemory);
-            setForSending(socket, local);
+            setForSending(socket, local.isIpv4(), networkInterface.getIndex());
             SharedPort others = shared;
             int scope = local.address().isLinkLocalAddress() ? networkInterface.getIndex() : 0;
             if (others == null) {
@@ -280,14 +280,20 @@ public final class LinuxNetwork implements DatagramNetwork {
         }
     }
 
-    private void setForSending(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
+    /**
+     * Sets the options of a socket that sends. Without those of the hop limit the system's own applies, which the ICRC does
+     * not cover: 64 as well, but 1 for groups, whose packets then pass no router.
+     *
+     * @param index of the interface that packets to groups leave by, 0 for the one that the system's routing chooses
+     */
+    static void setForSending(LinuxSocket socket, boolean isIpv4, int index)
+            throws LinuxSocket.Refused {
         socket.trySet(SOL_SOCKET, SO_SNDBUF, WANTED_SOCKET_BUFFER);
-        int index = networkInterface.getIndex();
-        if (local.isIpv4()) {
+        if (isIpv4) {
             // Without fragments Linux sends Identification 0, which the ICRC counts on.
             socket.set(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-            socket.set(IPPROTO_IP, IP_TTL, Path.DEFAULT_HOPS);
-            socket.set(IPPROTO_IP, IP_MULTICAST_TTL, Path.DEFAULT_HOPS);
+            socket.trySet(IPPROTO_IP, IP_TTL, Path.DEFAULT_HOPS);
+            socket.trySet(IPPROTO_IP, IP_MULTICAST_TTL, Path.DEFAULT_HOPS);
             try (Arena call = Arena.ofConfined()) {
                 // struct ip_mreqn: group, local address, interface.
                 MemorySegment request = call.allocate(12, 4);
@@ -296,8 +302,8 @@ public final class LinuxNetwork implements DatagramNetwork {
             }
         } else {
             socket.set(IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO);
-            socket.set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, Path.DEFAULT_HOPS);
-            socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, Path.DEFAULT_HOPS);
+            socket.trySet(IPPROTO_IPV6, IPV6_UNICAST_HOPS, Path.DEFAULT_HOPS);
+            socket.trySet(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, Path.DEFAULT_HOPS);
             socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, index);
         }
     }
@@ -330,7 +336,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             throws LinuxSocket.Refused {
         LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
         try {
-            setForSending(socket, local);
+            setForSending(socket, local.isIpv4(), networkInterface.getIndex());
             keepReports(socket, local);
             int port = bindToAny(socket, local, number);
             return new Flow(socket, port, networkInterface.getIndex(), ways, memory);
@@ -378,10 +384,10 @@ public final class LinuxNetwork implements DatagramNetwork {
             socket = newSocket(group, memory);
             socket.set(SOL_SOCKET, SO_REUSEADDR, 1);
             // Bound to the group itself: otherwise the socket would receive other groups of this interface.
-            // IP_MULTICAST_ALL is off: otherwise it would receive the same group from other interfaces.
+            // IP_MULTICAST_ALL is off: otherwise it would receive the same group from other interfaces, too.
             bind(socket, group);
             if (group.isIpv4()) {
-                socket.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
+                socket.trySet(IPPROTO_IP, IP_MULTICAST_ALL, 0);
             } else {
                 socket.trySet(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
             }

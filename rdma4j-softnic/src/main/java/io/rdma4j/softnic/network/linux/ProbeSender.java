@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +13,8 @@ final class ProbeSender implements AutoCloseable {
     private final MemorySegment name;
     private final MemorySegment header;
     private final LinuxSocket ipv4;
-    private final LinuxSocket ipv6;
+    /** Null where the process has no IPv6, and so none of the sockets. */
+    private final @Nullable LinuxSocket ipv6;
 
     ProbeSender(Arena arena) throws LinuxSocket.Refused {
         probe = arena.allocate(PlaceProbe.LENGTH, 8);
@@ -23,7 +25,7 @@ final class ProbeSender implements AutoCloseable {
         MessageHeader.iovecs(header, iovec, 1);
         MessageHeader.iovec(iovec, 0, probe.address(), PlaceProbe.LENGTH);
         ipv4 = LinuxSocket.open(SocketAddress.AF_INET, arena);
-        ipv6 = LinuxSocket.open(SocketAddress.AF_INET6, arena);
+        ipv6 = LinuxSocket.openIpv6(arena);
     }
 
     /** Sends a probe; a failure shows by the missing answer. */
@@ -31,12 +33,17 @@ final class ProbeSender implements AutoCloseable {
         PlaceProbe.write(probe, place, nonce);
         MessageHeader.nameLength(header,
                 SocketAddress.write(name, address, Path.UDP_PORT, scope));
-        (address.isIpv4() ? ipv4 : ipv6).send(header);
+        LinuxSocket socket = address.isIpv4() ? ipv4 : ipv6;
+        if (socket != null) {
+            socket.send(header);
+        }
     }
 
     @Override
     public void close() {
         ipv4.close();
-        ipv6.close();
+        if (ipv6 != null) {
+            ipv6.close();
+        }
     }
 }

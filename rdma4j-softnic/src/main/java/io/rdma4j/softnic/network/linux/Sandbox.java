@@ -8,10 +8,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 
-import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
-import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU_DISCOVER;
-import static io.rdma4j.softnic.network.linux.SocketOption.IP_PMTUDISC_DO;
-
 /**
  * Finds out which of the system calls that are needed are refused, by a sandbox or a kernel that lacks them. Each is made once
  * in a way in which it has no effect: where it is let through, it fails for another reason. A call that a device finds refused
@@ -27,10 +23,10 @@ final class Sandbox {
             if (waiting != null) {
                 return waiting;
             }
+            requireIpv6(arena);
             LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
             try {
-                socket.set(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-                socket.requireOffload();
+                requireOptions(socket, true);
                 return refusalOfMessages(socket, arena);
             } finally {
                 socket.close();
@@ -38,6 +34,25 @@ final class Sandbox {
         } catch (LinuxSocket.Refused e) {
             return e.getMessage();
         }
+    }
+
+    /** Has no effect where there is no IPv6. */
+    private static void requireIpv6(Arena arena) throws LinuxSocket.Refused {
+        LinuxSocket socket = LinuxSocket.openIpv6(arena);
+        if (socket == null) {
+            return;
+        }
+        try {
+            requireOptions(socket, false);
+        } finally {
+            socket.close();
+        }
+    }
+
+    private static void requireOptions(LinuxSocket socket, boolean isIpv4)
+            throws LinuxSocket.Refused {
+        LinuxNetwork.setForSending(socket, isIpv4, 0);
+        socket.requireOffload();
     }
 
     /** {@return the first call that is refused of those for streams, with the system's error; null if none is} */
