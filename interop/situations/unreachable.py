@@ -87,6 +87,16 @@ def what_a_tool_that_connects_by_hand_says_of_a_firewall(net, who, tool):
     net.fails(net.tool(a, tool, f"{NET4}.0.2", *patience, device="roce"), words, 15)
 
 
+@check(("unused", "unused-ipv6"), quick=[("unused",)])
+def an_address_nobody_has_on_the_jdks_channels(net, what):
+    """Without native access the system says nothing of hosts to sockets for datagrams: the client asks it by TCP, and
+    ends within 10 s with EHOSTUNREACH."""
+    a, _ = net.pair()
+    address = f"{NET4}.0.77" if what == "unused" else f"{NET6}::77"
+    client = net.tool(a, "rping", "-c", "-a", address, "-C", "1", device="roce", options="-Drdma4j.network=portable")
+    net.fails(client, r"EHOSTUNREACH|no host answers", 10)
+
+
 @check(TRANSPORTS, quick=[("roce",)])
 def a_router_says_that_nobody_is_there(net, transport):
     """Where a router answers that a host cannot be reached, the client ends within 5 s with EHOSTUNREACH; where it has no

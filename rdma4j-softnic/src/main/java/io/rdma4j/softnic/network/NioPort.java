@@ -61,11 +61,32 @@ final class NioPort implements PacketPort {
     private final Map<Gid, Probe> probes = new LinkedHashMap<>();
 
     private static final class Probe {
-        final DatagramChannel channel;
-        int looksLeft = MOST_LOOKS;
+        private final DatagramChannel channel;
+        private final HostProbe ofHost;
+        private int looksLeft = MOST_LOOKS;
 
-        Probe(DatagramChannel channel) {
+        Probe(DatagramChannel channel, HostProbe ofHost) {
             this.channel = channel;
+            this.ofHost = ofHost;
+        }
+
+        /** {@return what the system reports: ECONNREFUSED, EHOSTUNREACH, or null for nothing} */
+        @Nullable
+        Errno look() {
+            looksLeft--;
+            if (PortProbe.isRefused(channel)) {
+                return Errno.ECONNREFUSED;
+            }
+            return ofHost.findsNobody() ? Errno.EHOSTUNREACH : null;
+        }
+
+        boolean isOver() {
+            return looksLeft == 0;
+        }
+
+        void close() {
+            closeQuietly(channel);
+            ofHost.close();
         }
     }
 
@@ -115,11 +136,12 @@ final class NioPort implements PacketPort {
         try {
             Probe before = probes.remove(destination);
             if (before != null) {
-                closeQuietly(before.channel);
+                before.close();
             }
-            DatagramChannel probe = PortProbe.open(
-                    LinkScope.address(local, interfaceIndex), target.getAddress());
-            probes.put(destination, new Probe(probe));
+            InetAddress source = LinkScope.address(local, interfaceIndex);
+            DatagramChannel probe = PortProbe.open(source, target.getAddress());
+            probes.put(destination,
+                    new Probe(probe, HostProbe.begin(source, target.getAddress())));
             return PortProbe.send(packet, sealer, probe);
         } catch (IOException | SecurityException refused) {
             onRefused(refused, target);
@@ -134,13 +156,13 @@ final class NioPort implements PacketPort {
         }
         for (Map.Entry<Gid, Probe> asked : List.copyOf(probes.entrySet())) {
             Probe probe = asked.getValue();
-            boolean isRefused = PortProbe.isRefused(probe.channel);
-            if (isRefused || --probe.looksLeft == 0) {
+            Errno why = probe.look();
+            if (why != null || probe.isOver()) {
                 probes.remove(asked.getKey());
-                closeQuietly(probe.channel);
+                probe.close();
             }
-            if (isRefused) {
-                failures.onFailure(asked.getKey(), Errno.ECONNREFUSED);
+            if (why != null) {
+                failures.onFailure(asked.getKey(), why);
             }
         }
     }
@@ -158,7 +180,7 @@ final class NioPort implements PacketPort {
     }
 
     private void onRefused(Exception refused, InetSocketAddress target) {
-        refusal = Errno.ofNumber(SystemErrors.numberOf(String.valueOf(refused.getMessage())));
+        refusal = Errno.ofNumber(SystemErrors.numberOf(refused));
         refusedTarget = target;
     }
 
@@ -285,7 +307,7 @@ final class NioPort implements PacketPort {
             throw new UncheckedIOException(e);
         }
         kept = null;
-        probes.values().forEach(probe -> closeQuietly(probe.channel));
+        probes.values().forEach(Probe::close);
         probes.clear();
         // A received packet may close this port.
         if (!isReceiving) {
