@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** A device of each family for each network interface that is up and has an address. */
 public final class SoftProvider implements RdmaProvider {
     private static final List<DeviceFamily> FAMILIES = List.of(RoceFamily.ROCE, IwarpFamily.IWARP);
+    private static final AtomicBoolean HAS_WARNED = new AtomicBoolean();
 
     /** Called by {@link java.util.ServiceLoader}. */
     public SoftProvider() {}
@@ -72,9 +73,12 @@ public final class SoftProvider implements RdmaProvider {
         return on.addresses().isEmpty() ? name + " has no address" : null;
     }
 
+    /** Says once, in one line, that there are no devices for that reason: each look for devices ends so. */
     private static void warn(IOException e) {
-        System.getLogger(SoftProvider.class.getName()).log(System.Logger.Level.WARNING,
-                "the system does not tell its network interfaces", e);
+        if (HAS_WARNED.compareAndSet(false, true)) {
+            System.getLogger(SoftProvider.class.getName()).log(System.Logger.Level.WARNING,
+                    "the system does not tell its network interfaces: {0}", e.getMessage());
+        }
     }
 
     @Override
