@@ -16,6 +16,8 @@ LEAST_START_SECONDS, MOST_START_SECONDS = 2, 10
 SERVED_SECONDS = 2
 UNDER_WAY_BYTES = 200_000
 TRANSPORTS = ("roce", "iwarp")
+# By name, the JVM's option that chooses it.
+BACKENDS = {"linux": "", "portable": "-Drdma4j.network=portable"}
 
 
 class Unexpected(Exception):

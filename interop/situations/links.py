@@ -46,6 +46,21 @@ def one_direction_is_blocked_for_a_second(net, way, transport):
     net.lives(client)
 
 
+@check(("client", "server"), TRANSPORTS, quick=[("server", "roce")])
+def an_address_goes_and_comes_under_a_connection(net, where, transport):
+    """The connection goes on after a second without the address of either side, and no byte is wrong."""
+    a, b = net.pair()
+    client = under_way(net, a, b, transport)
+    host, address = (b, f"{NET4}.0.2/24") if where == "client" else (a, f"{NET4}.0.1/24")
+    for _ in range(2):
+        host.ip(f"addr del {address} dev eth0")
+        net.rest(1)
+        net.lives(client, "when the address was gone")
+        host.ip(f"addr add {address} dev eth0")
+        net.goes_on(b)
+    net.lives(client)
+
+
 @check(TRANSPORTS, quick=[("roce",)])
 def routes_of_two_ways(net, transport):
     """Where requests come by one router and answers go by another, all tools' connections hold."""

@@ -16,6 +16,7 @@ TITLES = {
     "unreachable": "Who cannot be reached",
     "destinations": "Destinations that are no host's",
     "links": "Links that fail, and many hosts",
+    "bare": "Hosts that lack something",
     "sandboxes": "Sandboxes",
     "flows": "Many flows through a small queue",
 }

@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 
-from .checks import check
+from .checks import BACKENDS, check
 from .namespaces import NET4
 
 HOST = f"{NET4}.0.1"
@@ -141,6 +141,22 @@ def the_holder_of_the_port_ends(net, where):
     net.served_soon(holder.ended_at, b, HOST, "roce", what="port")
     net.expect(sum("roce_eth0 is listened on now" in line for line in server.logged()) == 1,
                f"the server does not say once that it listens: {server.logged()[-2:]}")
+
+
+@check(("with", "without"), quick=[("with",)])
+def a_process_without_native_access_beside_one_with_it(net, first):
+    """The one that started first has RoCE. The other one warns once, in one line that names the address, who holds it and what to
+    do, and goes on with iWARP: a client that names no device is served by both."""
+    a, b = net.pair()
+    ways = {"with": {}, "without": {"options": BACKENDS["portable"]}}
+    holder = rping(net, a, 7174, **ways.pop(first))
+    other = rping(net, a, 7175, **ways.popitem()[1])
+    one_warning(net, other, r"process|program|held|in use")
+    net.ping(b, HOST, "roce")
+    net.ping(b, HOST, words=("-p", "7175"), seconds=8)
+    net.expect(not holder.logged(), f"the first logged: {(holder.logged() or [''])[0]}")
+    net.lives(holder)
+    net.lives(other)
 
 
 @check(("read-only", "full"), quick=[("full",)])

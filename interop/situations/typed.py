@@ -1,5 +1,5 @@
 """Two machines, each with a tool as its manual shows it: on one its name alone, on the other the name and the host."""
-from .checks import Unexpected, check
+from .checks import BACKENDS, Unexpected, check
 from .namespaces import NET4, NET6, Topology
 
 SIDE_CHANNEL_PORT = 18515
@@ -91,8 +91,8 @@ def a_tool_of_the_connection_manager(net, tool, where):
         net.succeeds(server, SECONDS)
 
 
-@check(("cable-ipv4", "several-ipv4", "cable-ipv6"), quick=[("several-ipv4",)])
-def members_of_a_group(net, where):
+@check(("cable-ipv4", "several-ipv4", "cable-ipv6"), tuple(BACKENDS), quick=[("several-ipv4", "linux")])
+def members_of_a_group(net, where, backend):
     """`mckey -m` on one machine, `mckey -s -m` on the other, without `-b` where the route leads: both end well."""
     a, b, _ = place(net, where)
     group = "ff15::88" if where.endswith("ipv6") else GROUP
@@ -101,9 +101,27 @@ def members_of_a_group(net, where):
             host.ip("-6 route add ff15::/16 dev eth0 table local metric 1")
         else:
             host.ip("route add 239.0.0.0/8 dev eth0")
-    member = net.server(a, "mckey", "-m", group, ready=r"joined dgid")
-    net.succeeds(net.tool(b, "mckey", "-s", "-m", group))
+    member = net.server(a, "mckey", "-m", group, ready=r"joined dgid", options=BACKENDS[backend])
+    net.succeeds(net.tool(b, "mckey", "-s", "-m", group, options=BACKENDS[backend]))
     net.succeeds(member)
+
+
+@check(("239.88.0.7", "224.0.0.77", "ff12::88", "ff15::88"))
+def three_members_of_a_group(net, group):
+    """Three members on two hosts, behind a switch that passes a group's packets on to its members alone, all get what a third
+    host sends to the group."""
+    switch = net.bridge()
+    switch.ip("link set br0 type bridge mcast_snooping 1 mcast_querier 1")
+    hosts = [net.host(f"h{number}") for number in (1, 2, 3)]
+    for number, host in enumerate(hosts, 1):
+        net.plug(host, "eth0", switch)
+        host.up("eth0", f"{NET4}.0.{number}/24", f"{NET6}::{number}/64")
+    own = (lambda number: f"{NET6}::{number}") if ":" in group else (lambda number: f"{NET4}.0.{number}")
+    members = [net.server(hosts[number - 1], "mckey", "-m", group, "-b", own(number), "--patience", "30", ready=r"joined dgid")
+               for number in (1, 1, 2)]
+    net.succeeds(net.tool(hosts[2], "mckey", "-s", "-m", group, "-b", own(3)))
+    for member in members:
+        net.succeeds(member)
 
 
 @check(("ib_write_bw", "ib_send_lat"), ("cable-ipv4", "several-ipv6"), quick=[("ib_write_bw", "several-ipv6")])
