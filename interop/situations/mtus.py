@@ -107,15 +107,40 @@ def small_hop(net, a, b, family, transport, seconds):
     net.expect(len(client.errors()) == 1 and len(server.errors()) == 1, f"they did not end in one line each: {lines}")
 
 
-@check(("ib_write_bw", "ibv_rc_pingpong"), quick=[("ib_write_bw",)])
+@check(("ib_write_bw", "ib_write_bw -R", "ibv_rc_pingpong"), quick=[("ib_write_bw -R",)])
 def a_small_path_mtu_that_is_asked_for(net, tool):
     """With `-m 1024` on both sides, between hosts of 9000 with a silent hop of 1500, a tool ends well."""
     a, near, far, b = hop(net, SMALL)
     silence(near, far)
-    server = net.tool(b, tool, "-m", "1024")
-    net.await_port(b, 18515, server)
-    net.succeeds(net.tool(a, tool, "-m", "1024", PEER["ipv4"]), 40)
+    words = (*tool.split(), "-m", "1024")
+    if "-R" in words:
+        server = net.server(b, *words)
+    else:
+        server = net.tool(b, *words)
+        net.await_port(b, 18515, server)
+    net.succeeds(net.tool(a, *words, PEER["ipv4"]), 40)
     net.succeeds(server, 20)
+
+
+@check(("own-interface", "route", "peer"))
+def a_large_path_mtu_that_is_asked_for(net, where):
+    """`ib_write_bw -R -m 4096` of a client whose interface, or route, has 1500 ends within 3 s, in one line that names the path MTU
+    that would do. Where the peer's interface has 1500, which the tools tell each other, both take the smaller one and end well."""
+    a, b = net.pair(mtu=LARGE)
+    small = {"own-interface": b, "peer": a}.get(where)
+    if small:
+        small.ip(f"link set eth0 mtu {SMALL}")
+    else:
+        b.ip(f"route replace {NET4}.0.0/24 dev eth0 src {NET4}.0.2 mtu {SMALL}")
+    server = net.server(a, "ib_write_bw", "-R")
+    client = net.tool(b, "ib_write_bw", "-R", "-m", "4096", f"{NET4}.0.1")
+    if where == "peer":
+        net.succeeds(client, 40)
+        net.expect(re.search(r"Mtu\s+: 1024\[B\]", client.out), "the path MTU is not 1024")
+        net.succeeds(server, 20)
+    else:
+        net.fails(client, r"MTU is 1024|those of 1024 do", 3)
+        net.expect(len(server.errors()) <= 1, f"the server said: {server.errors()}")
 
 
 @check((4176, 4180, 2128, 2132, 1104, 1500), ("ipv4", "ipv6"), quick=[(4176, "ipv6"), (2128, "ipv6")])

@@ -5,9 +5,12 @@ from .checks import TRANSPORTS, Unexpected, check
 from .namespaces import NET4, NET6
 
 RPING = ("rping", "-s", "-P")
-GROUP = "239.88.0.5"
+GROUPS = {"ipv4": "239.88.0.5", "ipv6": "ff15::85"}
+OWN = {"ipv4": (f"{NET4}.0.1", f"{NET4}.0.2"), "ipv6": (f"{NET6}::1", f"{NET6}::2")}
+PREFIX = {"ipv4": 24, "ipv6": 64}
 # Of what tells of an address or an interface.
 TOLD_SECONDS = 2
+GONE = r"remov|gone|delet|no longer"
 
 
 @check(TRANSPORTS, quick=True)
@@ -158,21 +161,48 @@ def every_servers_tool_follows_its_host(net, tool):
         net.succeeds(server)
 
 
-@check(quick=True)
-def a_member_of_a_group_outlives_its_link(net):
-    """A member of a multicast group whose interface was down for a while gets what is sent to the group 2 s after it is
-    up again."""
+def member_of_a_group(net, host, family):
+    return net.server(host, "mckey", "-m", GROUPS[family], "-b", OWN[family][0], "--patience", "40", ready=r"joined dgid")
+
+
+def route_to_groups(host, family):
+    if family == "ipv4":
+        host.ip("route replace 239.0.0.0/8 dev eth0")
+
+
+@check(("ipv4", "ipv6"), ("link-down", "address-goes"), quick=[("ipv4", "link-down")])
+def a_member_of_a_group_outlives_its_link(net, family, what):
+    """A member of a multicast group whose interface was down for a while, or whose address was gone, gets what is sent to the
+    group 2 s after it is back."""
     a, b = net.pair()
     for host in (a, b):
-        host.ip("route add 239.0.0.0/8 dev eth0")
-    member = net.server(a, "mckey", "-m", GROUP, "-b", f"{NET4}.0.1", "--patience", "40", ready=r"joined dgid")
-    a.ip("link set eth0 down")
+        route_to_groups(host, family)
+    member = member_of_a_group(net, a, family)
+    address = f"{OWN[family][0]}/{PREFIX[family]}"
+    if what == "link-down":
+        a.ip("link set eth0 down")
+    else:
+        a.ip(f"addr del {address} dev eth0")
     net.rest(1.5)
-    net.lives(member, "when its link was down")
-    a.ip("link set eth0 up", "route replace 239.0.0.0/8 dev eth0")
+    net.lives(member, f"when it had {what.replace('-', ' ')}")
+    # The kernel takes an interface's IPv6 addresses away with its link.
+    a.ip("link set eth0 up", f"addr replace {address} dev eth0")
+    route_to_groups(a, family)
     net.rest(2)
-    net.succeeds(net.tool(b, "mckey", "-s", "-m", GROUP, "-b", f"{NET4}.0.2"))
+    net.succeeds(net.tool(b, "mckey", "-s", "-m", GROUPS[family], "-b", OWN[family][1]))
     net.succeeds(member)
+
+
+@check(("ipv4", "ipv6"), quick=[("ipv4",)])
+def a_member_of_a_group_is_told_that_its_interface_is_gone(net, family):
+    """A member of a multicast group whose interface is deleted ends within 2 s, in one line that says that the device is gone."""
+    a, b = net.pair()
+    for host in (a, b):
+        route_to_groups(host, family)
+    member = member_of_a_group(net, a, family)
+    deleted = time.monotonic()
+    a.ip("link del eth0")
+    net.fails(member, GONE, TOLD_SECONDS, deleted)
 
 
 @check(("roce", "iwarp"), quick=[("roce",)])
@@ -189,7 +219,9 @@ def what_changes_is_told(net, transport):
     a.ip(f"addr add {NET4}.0.9/24 dev eth0")
     net.says(watch, r"GID_CHANGE", TOLD_SECONDS, what="a new address")
     a.ip("link del eth0")
+    deleted = time.monotonic()
     net.says(watch, r"DEVICE_FATAL", TOLD_SECONDS, what="the deletion")
+    net.fails(watch, GONE, TOLD_SECONDS, deleted)
 
 
 @check(TRANSPORTS)
@@ -200,7 +232,7 @@ def a_server_bound_to_an_address_that_goes_is_told(net, transport):
     server = net.server(a, *RPING, "-a", f"{NET4}.0.1", device=transport)
     deleted = time.monotonic()
     a.ip("link del eth0")
-    net.fails(server, r"remov|gone|delet|no longer", 3, deleted)
+    net.fails(server, GONE, TOLD_SECONDS, deleted)
 
 
 @check(TRANSPORTS)
