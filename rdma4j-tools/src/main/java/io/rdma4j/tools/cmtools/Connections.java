@@ -39,6 +39,7 @@ final class Connections implements AutoCloseable {
     private static final int BATCH = 8;
     /** How long to leave the completion queue alone when it is empty. */
     private static final Duration PAUSE = Duration.ofMillis(1);
+    private static final Duration CAUSE = Duration.ofSeconds(1);
 
     private final Workload workload;
     private final Duration patience;
@@ -264,9 +265,11 @@ final class Connections implements AutoCloseable {
      * peer does not acknowledge. Only otherwise it is the peer's.
      */
     private void findCause(Connection connection, boolean ofSends) throws IOException {
-        for (CmEvent event = channel.pollEvent(PAUSE); event != null; event = channel
-                .pollEvent(PAUSE)) {
+        // A device fails its work before it tells that it is gone.
+        CmEvent event = channel.pollEvent(connection.hasEnded() ? PAUSE : CAUSE);
+        while (event != null) {
             dispatch(event);
+            event = channel.pollEvent(PAUSE);
         }
         checkFailures(connection, !ofSends);
     }

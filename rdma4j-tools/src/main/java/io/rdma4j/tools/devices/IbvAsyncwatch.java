@@ -4,7 +4,9 @@ import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -14,7 +16,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
-/** Prints the asynchronous events of a device until it is stopped, as the tool of that name in rdma-core. */
+/** Prints the asynchronous events of a device until it is stopped or the device is gone, as the tool of that name in rdma-core. */
 @Command(name = "ibv_asyncwatch", description = "Print the asynchronous events of a device.")
 public final class IbvAsyncwatch implements Callable<Integer> {
     @Mixin
@@ -36,6 +38,11 @@ public final class IbvAsyncwatch implements Callable<Integer> {
                     out.printf("  event_type %s (%d), port %d%n", name(event.type()),
                             event.type().code(), event.port());
                     out.flush();
+                    if (event.type() == AsyncEventType.DEVICE_FATAL) {
+                        // The last event: C's call for the next one fails then.
+                        throw new RdmaException(Errno.EIO, "await event",
+                                device.name() + " was removed, or has failed for good");
+                    }
                 }
             }
         }
