@@ -155,21 +155,17 @@ final class DeviceFollower {
         long sinceNs = System.nanoTime();
         while (isLeft && !isDue && isFollowing) {
             long leftNs = sinceNs + pauseNs - System.nanoTime();
-            isDue = leftNs <= 0;
-            if (!isDue) {
-                awaitChange(leftNs);
+            if (leftNs <= 0) {
+                isDue = true;
+                return;
             }
-        }
-    }
-
-    /** The caller owns the lock. */
-    private synchronized void awaitChange(long mostNs) {
-        try {
-            // A millisecond too much, because zero would be for ever.
-            wait(TimeUnit.NANOSECONDS.toMillis(mostNs) + 1);
-        } catch (InterruptedException e) {
-            // No code interrupts this thread on purpose; it looks again.
-            isDue = true;
+            try {
+                // A millisecond too much, because zero would be for ever.
+                wait(TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
+            } catch (InterruptedException e) {
+                // No code interrupts this thread on purpose; it looks again.
+                isDue = true;
+            }
         }
     }
 
