@@ -18,7 +18,9 @@ LOG = re.compile(r"^(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST) ")
 LISTENS = r"listening on ListenRequest"
 TRACE = re.compile(r"^\s+at [\w.$/@]+\(|Exception in thread|^Caused by: |^(java|io\.rdma4j)\.[\w.]*(Exception|Error)\b",
                    re.MULTILINE)
-BARE_NUMBER = re.compile(r"\berror -?\d+", re.IGNORECASE)
+# Without words, which stand behind a colon or in brackets. `return status -110` is the last line of C's programs, whose words
+# stand before it.
+BARE_NUMBER = re.compile(r"(?<!return )\b(errno|error|status|code)[ :=(]+-?[1-9]\d*\b(?!: \S| \(\S)", re.IGNORECASE)
 # What decides, besides its options, what a tool does: only what a check sets.
 NOT_INHERITED = ("RDMA4J_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "XDG_RUNTIME_DIR")
 

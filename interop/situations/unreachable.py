@@ -70,7 +70,10 @@ def what_is_said_of_whom(net, who, transport, tool):
     net.fails(called(net, a, tool, address, transport), words, seconds)
 
 
-@check(("the-own-firewall", "the-peers-firewall-drops"), ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ib_write_bw"),
+BY_HAND = ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ib_write_bw", "ib_send_bw -c UD")
+
+
+@check(("the-own-firewall", "the-peers-firewall-drops"), BY_HAND,
        quick=[("the-own-firewall", "ibv_ud_pingpong")])
 def what_a_tool_that_connects_by_hand_says_of_a_firewall(net, who, tool):
     """Both tools exchange their addresses by TCP, and RoCE gets no further: the client ends in one line within its patience,
@@ -81,10 +84,11 @@ def what_a_tool_that_connects_by_hand_says_of_a_firewall(net, who, tool):
     else:
         b.drop("input", "udp dport 4791")
     patience = ("--patience", "5")
-    server = net.tool(b, tool, *patience, device="roce")
+    tool = tool.split()
+    server = net.tool(b, *tool, *patience, device="roce")
     net.await_port(b, SIDE_CHANNEL_PORT, server)
     words = r"EPERM|firewall|not permitted" if who == "the-own-firewall" else WHO[who][2] + r"|acknowledge"
-    net.fails(net.tool(a, tool, f"{NET4}.0.2", *patience, device="roce"), words, 15)
+    net.fails(net.tool(a, *tool, f"{NET4}.0.2", *patience, device="roce"), words, 15)
 
 
 @check(("unused", "unused-ipv6"), quick=[("unused",)])

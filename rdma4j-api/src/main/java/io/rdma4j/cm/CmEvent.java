@@ -205,8 +205,8 @@ public final class CmEvent implements AutoCloseable {
 
     /**
      * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ECONNRESET if the connection has
-     * ended, ENODEV if the device was removed; if the peer could not be reached the error of {@link #status}, such as
-     * ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}. It is an {@link OtherDeviceException} if another
+     * ended, unless {@link #status} says why, ENODEV if the device was removed; if the peer could not be reached the error of
+     * {@code status}, such as ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}. It is an {@link OtherDeviceException} if another
      * device may connect.
      *
      * @param operation what was attempted
@@ -221,10 +221,15 @@ public final class CmEvent implements AutoCloseable {
             return new OtherDeviceException(errno(), operation, description(), device);
         }
         RdmaException cause = cause();
-        return cause == null
-                ? new RdmaException(errno(), operation, description())
-                : new RdmaException(cause.errno(), operation,
-                        cause.operation() + ": " + cause.detail(), cause);
+        if (cause != null) {
+            return new RdmaException(cause.errno(), operation,
+                    cause.operation() + ": " + cause.detail(), cause);
+        }
+        Errno errno = errno();
+        boolean isOfSystem = status() < 0 && errno == Errno.ofNumber(-status());
+        return isOfSystem
+                ? RdmaException.ofSystem(-status(), operation, description(), null)
+                : new RdmaException(errno, operation, description());
     }
 
     private Errno errno() {
@@ -232,7 +237,7 @@ public final class CmEvent implements AutoCloseable {
             case REJECTED -> Errno.ECONNREFUSED;
             case UNREACHABLE ->
                 details.refusal() == null ? Errno.ofNumber(-status()) : Errno.ECONNREFUSED;
-            case DISCONNECTED -> Errno.ECONNRESET;
+            case DISCONNECTED -> status() < 0 ? Errno.ofNumber(-status()) : Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,

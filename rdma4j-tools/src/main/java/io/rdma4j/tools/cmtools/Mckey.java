@@ -7,6 +7,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
+import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -141,7 +142,9 @@ public final class Mckey implements Callable<Integer> {
                     connection.onConnected();
                 }
                 case ADDR_CHANGE -> print("mckey: event: " + event.type().text() + ", status: "
-                        + event.status());
+                        + event.status() + (event.status() < 0
+                                ? ": " + SystemErrors.words(-event.status())
+                                : ""));
                 default -> {
                     // Nothing to do for the others.
                 }

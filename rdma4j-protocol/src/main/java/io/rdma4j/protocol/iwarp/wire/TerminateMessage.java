@@ -28,6 +28,7 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
     private static final int RFC_DDP_HEADER = 0x40;
     private static final int SIW_DDP_HEADER = 0x02;
     private static final int SIW_RDMAP_HEADER = 0x04;
+    private static final int UNSPECIFIED = 0xff;
     /** The transport below, in the half of the byte where siw has the layer. */
     private static final int SIW_TRANSPORT = 0x02;
 
@@ -66,11 +67,49 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
                         .number();
     }
 
-    /** {@return it in words} */
+    /** {@return it in words, with the numbers behind them if they are not known} */
     public String text() {
         TerminateCause known = cause;
-        return known == null
-                ? String.format("layer %d, error type %d, code %d", layer, type, code)
-                : known.text();
+        if (known != null) {
+            return known.text();
+        }
+        if (layer == 0 && type == 0 && code == 0) {
+            return "the message that says why is cut short";
+        }
+        return String.format("%s: %s, %s (%d/%d/%d of RFC 5040 4.8)", layerText(), kindText(),
+                codeText(), layer, type, code);
+    }
+
+    private String layerText() {
+        return switch (layer) {
+            case 0 -> "RDMAP";
+            case 1 -> "DDP";
+            case 2 -> "MPA";
+            default -> "an unknown layer";
+        };
+    }
+
+    /** RFC 5040 4.8, RFC 5041 7, RFC 5044 8. */
+    private String kindText() {
+        return switch (layer << 4 | type) {
+            case 0x00, 0x10 -> "local catastrophic error";
+            case 0x01 -> "remote protection error";
+            case 0x02 -> "remote operation error";
+            case 0x11 -> "tagged buffer error";
+            case 0x12 -> "untagged buffer error";
+            case 0x20 -> "MPA error";
+            default -> "an unknown kind of error";
+        };
+    }
+
+    /** What no stream of this side ends for. RFC 5040 4.8, RFC 5044 8, RFC 6581 6. */
+    private String codeText() {
+        return switch (layer << 12 | type << 8 | code) {
+            case 0x0208 -> "catastrophic error, global";
+            case 0x0209 -> "STag cannot be invalidated";
+            case 0x2001 -> "TCP connection closed, terminated or lost";
+            case 0x2005 -> "local catastrophic error";
+            default -> code == UNSPECIFIED ? "unspecified" : "an unknown error";
+        };
     }
 }

@@ -194,7 +194,13 @@ class GoldenStreamTest {
     @Test
     void terminateOfUnknownNumbersOrCutShortIsReadAllTheSame() {
         assertThat(message("3344c000").cause()).isNull();
-        assertThat(message("3344c000").text()).isEqualTo("layer 3, error type 3, code 68");
+        assertThat(message("3344c000").text()).isEqualTo(
+                "an unknown layer: an unknown kind of error, an unknown error (3/3/68 of RFC 5040 4.8)");
+        assertThat(message("02ffc000").text())
+                .isEqualTo("RDMAP: remote operation error, unspecified (0/2/255 of RFC 5040 4.8)");
+        assertThat(message("2001c000").text()).isEqualTo(
+                "MPA: MPA error, TCP connection closed, terminated or lost (2/0/1 of RFC 5040 4.8)");
+        assertThat(message("12").text()).isEqualTo("the message that says why is cut short");
         assertThat(message("12").cause()).isNull();
         assertThat(message("").cause()).isNull();
     }
