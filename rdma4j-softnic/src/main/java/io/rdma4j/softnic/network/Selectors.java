@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.network;
 
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
 
