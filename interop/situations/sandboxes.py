@@ -51,7 +51,8 @@ TOLD = {"roce": WAITING | {"sendmsg", "recvmsg", "UDP_SEGMENT", "UDP_GRO", "IP_M
                            "F_OFD_GETLK", "AF_UNIX"},
         "iwarp": WAITING | {"accept4", "recvfrom", "sendto", "getsockname", "getpeername"}}
 INSTEAD = re.compile(r" use the network portable|shares no address with other processes")
-UNSERVED = re.compile(r"is not listened on|is not used|does not serve|nobody can connect to|does not tell its network interfaces")
+UNSERVED = re.compile(r"is not listened on|is not used|does not serve|nobody can connect to|roce_lo is at 127|"
+                      r"does not tell its network interfaces")
 # Of the two devices of a transport, or of the addresses of a host.
 MOST_UNSERVED = 3
 SECONDS = 10
@@ -131,7 +132,8 @@ def refused_of(transport):
         if name in ON_MEETING | NOT_CALLED or name.startswith("SO_") and files == {OF_MEETING}:
             return False
         if transport == "iwarp":
-            return any(OF_STREAMS.search(stem) or OF_BOTH.search(stem) for stem in files)
+            # Its connections have no messages.
+            return name not in {"sendmsg", "recvmsg"} and any(OF_STREAMS.search(stem) or OF_BOTH.search(stem) for stem in files)
         # RoCE accepts nobody but other processes.
         return name != "accept4" and not all(OF_STREAMS.search(stem) for stem in files)
     return tuple(name for name, (_, files) in WITH_FILES.items() if is_of(name, files))
