@@ -26,6 +26,8 @@ public class RdmaException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final Errno errno;
+    /** Null for an error that is not known. */
+    private final @Nullable String name;
     private final String operation;
     private final String detail;
 
@@ -41,13 +43,21 @@ public class RdmaException extends IOException {
     /** As above, with the failure underneath. */
     public RdmaException(Errno errno, String operation, String detail,
             @Nullable Throwable cause) {
-        this(errno, errno.name(), operation, detail, cause);
+        this(errno, name(errno, cause), operation, detail, cause);
+    }
+
+    /** {@return the name of an error, which is that of the failure underneath if this repeats it} */
+    private static @Nullable String name(Errno errno, @Nullable Throwable cause) {
+        return cause instanceof RdmaException repeated && repeated.errno == errno
+                ? repeated.name
+                : errno.name();
     }
 
     private RdmaException(Errno errno, @Nullable String name, String operation, String detail,
             @Nullable Throwable cause) {
         super(operation + ": " + detail + (name == null ? "" : " (" + name + ")"), cause);
         this.errno = errno;
+        this.name = name;
         this.operation = operation;
         this.detail = detail;
     }

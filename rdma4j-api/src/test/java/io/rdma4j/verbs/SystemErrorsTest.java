@@ -42,7 +42,9 @@ class SystemErrorsTest {
     void errorThatTheApiLacksIsToldByItsOwnName() {
         assertThat(RdmaException.ofSystem(71, "connect", "Protocol error", null))
                 .hasMessage("connect: Protocol error (EPROTO)")
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+                .satisfies(e -> assertThat(new RdmaException(e.errno(), "open", e.detail(), e))
+                        .hasMessage("open: Protocol error (EPROTO)"));
         assertThat(RdmaException.ofSystem(Errno.EPERM.number(), "connect", "no", null))
                 .hasMessage("connect: no (EPERM)");
         assertThat(RdmaException.ofSystem(0, "connect", "Vorgang nicht zulässig", null))
