@@ -4,6 +4,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -23,10 +24,10 @@ class ErrorNamesTest {
             .compile("\\b(errno|error|status|code)[ :=(]+-?[1-9]\\d*\\b(?!: \\S| \\(\\S)");
     private static final Pattern NAME = Pattern.compile("\\bE[A-Z0-9]{2,}\\b");
 
-    private static void assertInWords(int number, String text) {
+    private static void assertInWords(int number, @Nullable String text) {
         assertThat(text).as("error %s", number).doesNotContainPattern(BARE_NUMBER);
         Set<String> names = new TreeSet<>();
-        NAME.matcher(text).results().map(MatchResult::group).forEach(names::add);
+        NAME.matcher(String.valueOf(text)).results().map(MatchResult::group).forEach(names::add);
         assertThat(names).as("the names in '%s'", text).hasSizeLessThan(2);
     }
 
@@ -55,8 +56,8 @@ class ErrorNamesTest {
         }
     }
 
-    private static List<String> texts(CmEvent event) {
-        List<String> texts = new ArrayList<>();
+    private static List<@Nullable String> texts(CmEvent event) {
+        List<@Nullable String> texts = new ArrayList<>();
         if (event.type() != CmEventType.USER) {
             // Its status is a number of the application's, for which only that has words.
             texts.add(event.description());

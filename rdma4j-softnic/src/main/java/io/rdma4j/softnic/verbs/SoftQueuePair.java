@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -249,8 +250,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     public @Nullable String sendRefusal() throws RdmaException {
         return driver.call(nowNs -> {
             checkOpen();
-            return engineSide.sendRefusal();
-        });
+            return Optional.ofNullable(engineSide.sendRefusal());
+        }).orElse(null);
     }
 
     @Override
