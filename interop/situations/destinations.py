@@ -28,11 +28,12 @@ QUICK = [("0.0.0.0", "roce", "rping", "linux"), ("::", "iwarp", "client", "linux
 def a_destination_that_is_no_host(net, what, transport, tool, backend):
     """With a server at the wildcard of the same host, or of another one with the portable back-end, which does not share the
     port: served, or ended within 3 s (an unused address within 5 s: the kernel asks for it three times; to a link-local one
-    it asks for 20 s over iWARP) in one line that says what is wrong with it."""
+    it asks for 20 s by TCP) in one line that says what is wrong with it."""
     a, b = net.pair()
     seconds, words = WHAT[what]
-    if (what, transport) == ("fe80::88", "iwarp"):
-        # To a link-local address Linux's TCP goes on asking, where to another it says soon that nobody answers.
+    if what == "fe80::88" and (transport == "iwarp" or backend == "portable"):
+        # To a link-local address Linux's TCP goes on asking, where to another it says soon that nobody answers; the portable
+        # back-end knows by TCP as well whether somebody is there.
         seconds, words = 20, rf"{words}|ETIMEDOUT"
     address = ADDRESSES.get(what, what)
     host = a

@@ -46,7 +46,7 @@ def one_direction_is_blocked_for_a_second(net, way, transport):
     net.lives(client)
 
 
-@check(("client", "server"), TRANSPORTS, quick=[("server", "roce")])
+@check(("client", "server"), TRANSPORTS)
 def an_address_goes_and_comes_under_a_connection(net, where, transport):
     """The connection goes on after a second without the address of either side, and no byte is wrong."""
     a, b = net.pair()

@@ -53,8 +53,8 @@ TOLD = {"roce": WAITING | {"sendmsg", "recvmsg", "UDP_SEGMENT", "UDP_GRO", "IP_M
 INSTEAD = re.compile(r" use the network portable|shares no address with other processes")
 UNSERVED = re.compile(r"is not listened on|is not used|does not serve|nobody can connect to|roce_lo is at 127|"
                       r"does not tell its network interfaces")
-# Of the two devices of a transport, or of the addresses of a host.
-MOST_UNSERVED = 3
+# The addresses of a host, three of eth0 and two of lo.
+MOST_UNSERVED = 5
 SECONDS = 10
 # What a tool says last, unlike the shell, the loader or the JVM before it.
 OF_A_TOOL = re.compile(r"^(rping|mckey): ")
@@ -132,8 +132,8 @@ def refused_of(transport):
         if name in ON_MEETING | NOT_CALLED or name.startswith("SO_") and files == {OF_MEETING}:
             return False
         if transport == "iwarp":
-            # Its connections have no messages.
-            return name not in {"sendmsg", "recvmsg"} and any(OF_STREAMS.search(stem) or OF_BOTH.search(stem) for stem in files)
+            # Its connections have no messages, and its processes share nothing.
+            return name not in {"sendmsg", "recvmsg", "pwrite64"} and any(OF_STREAMS.search(stem) or OF_BOTH.search(stem) for stem in files)
         # RoCE accepts nobody but other processes.
         return name != "accept4" and not all(OF_STREAMS.search(stem) for stem in files)
     return tuple(name for name, (_, files) in WITH_FILES.items() if is_of(name, files))
