@@ -297,7 +297,7 @@ class FollowedInterfaceTest {
 
     // ---------------------------------------------------------------- in every order
 
-    /** An interface, and which of its addresses another process has. */
+    /** An interface and its addresses. */
     private static final class Modelled {
         final HostAddress.State[] states = new HostAddress.State[ADDRESSES.size()];
         final List<String> order = new ArrayList<>();
