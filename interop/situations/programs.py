@@ -21,6 +21,7 @@ TRACE = re.compile(r"^\s+at [\w.$/@]+\(|Exception in thread|^Caused by: |^(java|
 # Without words, which stand behind a colon or in brackets. `return status -110` is the last line of C's programs, whose words
 # stand before it.
 BARE_NUMBER = re.compile(r"(?<!return )\b(errno|error|status|code)[ :=(]+-?[1-9]\d*\b(?!: \S| \(\S)", re.IGNORECASE)
+OF_THE_JVM = re.compile(r"\[[\d.]+s\]\[warning\]\[perf,")
 # What decides, besides its options, what a tool does: only what a check sets.
 NOT_INHERITED = ("RDMA4J_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "XDG_RUNTIME_DIR")
 
@@ -127,7 +128,10 @@ class Program(LocalProcess):
 
 
 def unfit(text):
-    """What of an output no output may have: an error's bare number, a stack trace; None if nothing."""
+    """What of an output no output may have: an error's bare number, a stack trace; None if nothing.
+
+    The JVM itself warns where two processes of the same number use one /tmp, as in containers."""
+    text = "\n".join(line for line in text.split("\n") if not OF_THE_JVM.match(line))
     for pattern, what in ((TRACE, "a stack trace"), (BARE_NUMBER, "a bare error number")):
         found = pattern.search(text)
         if found:

@@ -23,7 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** A device of each family for each network interface that is up and has an address. */
 public final class SoftProvider implements RdmaProvider {
     private static final List<DeviceFamily> FAMILIES = List.of(RoceFamily.ROCE, IwarpFamily.IWARP);
-    private static final AtomicBoolean HAS_WARNED = new AtomicBoolean();
+
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     /** Called by {@link java.util.ServiceLoader}. */
     public SoftProvider() {}
@@ -74,8 +75,8 @@ public final class SoftProvider implements RdmaProvider {
     }
 
     /** Says once, in one line, that there are no devices for that reason: each look for devices ends so. */
-    private static void warn(IOException e) {
-        if (HAS_WARNED.compareAndSet(false, true)) {
+    private void warn(IOException e) {
+        if (hasWarned.compareAndSet(false, true)) {
             System.getLogger(SoftProvider.class.getName()).log(System.Logger.Level.WARNING,
                     "the system does not tell its network interfaces: {0}", e.getMessage());
         }
