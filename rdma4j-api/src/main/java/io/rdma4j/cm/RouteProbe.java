@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.net.DatagramSocket;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -31,7 +32,7 @@ final class RouteProbe {
             connect(probe, destination);
             return probe.getLocalAddress();
         } catch (IOException | RuntimeException e) {
-            throw refusal(null, destination, e);
+            throw refusal(null, destination, isBroadcast(destination), e);
         }
     }
 
@@ -48,10 +49,21 @@ final class RouteProbe {
             return;
         }
         try (bound) {
-            connect(bound, destination);
+            connect(bound, onLinkOf(source, destination));
         } catch (IOException | RuntimeException e) {
-            throw refusal(source, destination, e);
+            throw refusal(source, destination, isBroadcast(destination), e);
         }
+    }
+
+    /** {@return a destination of a link that names none, on the link of the local address} The system takes none without. */
+    private static InetAddress onLinkOf(InetAddress source, InetAddress destination)
+            throws IOException {
+        if (!AddressScope.isOfLink(destination) || AddressScope.of(destination) != 0) {
+            return destination;
+        }
+        NetworkInterface owner = NetworkInterface.getByInetAddress(source);
+        return owner == null ? destination
+                : Inet6Address.getByAddress(null, destination.getAddress(), owner.getIndex());
     }
 
     /** The system refuses broadcasts of a socket that has not asked for them, and Java asks for them. */
@@ -61,10 +73,11 @@ final class RouteProbe {
         probe.connect(new InetSocketAddress(destination, ANY_PORT));
     }
 
+    /** {@return what is told of a destination that the system has refused} Asks nobody. */
     static RdmaException refusal(@Nullable InetAddress source, InetAddress destination,
-            Exception cause) {
+            boolean isBroadcast, Exception cause) {
         String to = destination.getHostAddress();
-        if (isBroadcast(destination)) {
+        if (isBroadcast) {
             return new RdmaException(Errno.ENETUNREACH, OPERATION,
                     to + " is a broadcast address; a peer has one of its own", cause);
         }

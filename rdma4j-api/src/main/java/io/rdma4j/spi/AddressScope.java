@@ -19,13 +19,20 @@ public final class AddressScope {
         return address instanceof Inet6Address && address.isLinkLocalAddress();
     }
 
+    /** {@return whether an address, or a group, means something only on one link} */
+    public static boolean isOfLink(InetAddress address) {
+        return isNeeded(address)
+                || (address instanceof Inet6Address && address.isMCLinkLocal());
+    }
+
     /**
      * {@return the index of the interface of a link-local address or a group of a link, 0 if the address does not say it or
      * needs none}
      */
     public static int of(InetAddress address) {
-        return address instanceof Inet6Address ofLink
-                && (isNeeded(address) || address.isMCLinkLocal()) ? ofLink.getScopeId() : 0;
+        return address instanceof Inet6Address ofLink && isOfLink(address)
+                ? ofLink.getScopeId()
+                : 0;
     }
 
     /** {@return whether two addresses are the same} A link-local one that names no interface is taken for that of any. */

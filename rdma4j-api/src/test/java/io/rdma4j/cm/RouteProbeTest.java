@@ -23,7 +23,7 @@ class RouteProbeTest {
     }
 
     private static RdmaException refusal(Exception cause) {
-        return RouteProbe.refusal(null, InetAddress.ofLiteral("192.0.2.1"), cause);
+        return RouteProbe.refusal(null, InetAddress.ofLiteral("192.0.2.1"), false, cause);
     }
 
     @ParameterizedTest
