@@ -10,6 +10,7 @@ import java.io.FileNotFoundException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -77,7 +78,8 @@ final class DescriptorShortage {
     /** All classes that a refusal uses are loaded, which takes descriptors. */
     private void load(StreamListener listener) throws Exception {
         expectRefusal(() -> {
-            throw StreamRefusal.noDescriptor("nothing", null);
+            throw StreamRefusal.of("nothing", listener.local(),
+                    new SocketException("Too many open files"));
         });
         HeldPort.at(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).release();
         try {
