@@ -11,15 +11,17 @@ public final class RoundTripEstimate {
     private long variationNs;
     private long shortestNs = Long.MAX_VALUE;
     private boolean isGuessed;
+    private boolean isOfLosslessPath;
 
     /** Creates an estimate without samples. */
     public RoundTripEstimate() {}
 
     /** A response came after this time, but it is not known to which packet. Used only until there is a real sample. */
-    public void guess(long roundTripNs) {
+    public void guess(long roundTripNs, boolean isLossless) {
         if (!isKnown()) {
             begin(roundTripNs);
             isGuessed = true;
+            isOfLosslessPath = isLossless;
         }
     }
 
@@ -29,9 +31,19 @@ public final class RoundTripEstimate {
         variationNs = roundTripNs / 2;
     }
 
-    /** Adds a sample: the time from a packet to its response, without a retransmission meanwhile. */
+    /** Adds a sample of a path that may lose packets: the time from a packet to its response, without a retransmission meanwhile. */
     public void add(long roundTripNs) {
-        if (!isKnown() || isGuessed) {
+        add(roundTripNs, false);
+    }
+
+    /**
+     * As above, of a path that may be lossless. The first sample of a path that loses packets is a new beginning: a lossless
+     * one is another way, without queues of routers.
+     */
+    public void add(long roundTripNs, boolean isLossless) {
+        boolean isOfAnotherPath = isOfLosslessPath && !isLossless;
+        isOfLosslessPath = isLossless;
+        if (!isKnown() || isGuessed || isOfAnotherPath) {
             isGuessed = false;
             begin(roundTripNs);
         } else {
@@ -44,6 +56,11 @@ public final class RoundTripEstimate {
     /** {@return whether any response has come} */
     public boolean isKnown() {
         return smoothedNs != 0;
+    }
+
+    /** {@return whether it is that of a lossless path, which says how busy the peer is, but nothing of a queue on the way} */
+    public boolean isOfLosslessPath() {
+        return isOfLosslessPath;
     }
 
     /** {@return the mean time to a response} */

@@ -37,6 +37,17 @@ class RoundTripEstimateTest {
     }
 
     @Test
+    void pathThatLosesPacketsBeginsAnewBehindALosslessOne() {
+        estimate.add(50, true);
+        estimate.add(70, true);
+        assertThat(estimate.isOfLosslessPath()).isTrue();
+        estimate.add(1000);
+        assertThat(estimate.isOfLosslessPath()).isFalse();
+        assertThat(estimate.smoothedNs()).isEqualTo(1000);
+        assertThat(estimate.shortestNs()).isEqualTo(1000);
+    }
+
+    @Test
     void answerWithoutAnyTimeIsOneToo() {
         estimate.add(0);
         assertThat(estimate.isKnown()).isTrue();

@@ -154,7 +154,9 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
-        congestion.lossless(host.isLossless(attributes.path));
+        boolean isLossless = host.isLossless(attributes.path);
+        congestion.lossless(isLossless);
+        timer.lossless(isLossless);
         RetransmissionCause cause = askWanted;
         if (cause != null) {
             askWanted = null;

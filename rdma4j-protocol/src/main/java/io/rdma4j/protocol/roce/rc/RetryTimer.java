@@ -47,6 +47,7 @@ final class RetryTimer {
     private int rnrRetry;
     private RoundTripEstimate estimate = new RoundTripEstimate();
 
+    private boolean isLossless;
     private long timeoutAtNs = NEVER;
     /** How much later than a whole time-out it ends. */
     private long timeoutLateNs;
@@ -80,6 +81,11 @@ final class RetryTimer {
         rnrRetry = newRnrRetry;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
+    }
+
+    /** Whether packets travel on a path that loses none at present. */
+    void lossless(boolean isSo) {
+        isLossless = isSo;
     }
 
     /** Sets the estimate of the round-trip time to the peer. */
@@ -154,7 +160,7 @@ final class RetryTimer {
         if (isAnswerToAsking(nowNs)) {
             backoff = 0;
         } else if (isSampled) {
-            estimate.add(nowNs - sampleSentNs);
+            estimate.add(nowNs - sampleSentNs, isLossless);
             backoff = 0;
         }
         if (isSampled) {
@@ -188,7 +194,7 @@ final class RetryTimer {
      * the peer slower than it seems: how rarely it is asked is not forgotten by that.
      */
     private void learnAtFirst(long nowNs) {
-        estimate.guess(nowNs - askedNs);
+        estimate.guess(nowNs - askedNs, isLossless);
     }
 
     /** {@return whether the probe timer has expired} */
@@ -373,7 +379,8 @@ final class RetryTimer {
 
     /** {@return whether answers have taken so long that packets may be waiting in a queue} */
     boolean isKnownToQueue() {
-        return estimate.isKnown() && estimate.smoothedNs() > QUEUEING_NS;
+        return estimate.isKnown() && !estimate.isOfLosslessPath()
+                && estimate.smoothedNs() > QUEUEING_NS;
     }
 
     /** {@return the estimate of the time from a packet to its answer} */

@@ -285,6 +285,25 @@ class RetryTimerTest {
         assertThat(timer.isKnownToQueue()).isTrue();
     }
 
+    /** In memory a peer that is busy, or has just started, answers after milliseconds as well. */
+    @Test
+    void answersOnALosslessPathShowNoQueue() {
+        timer.lossless(true);
+        answerAfter(5 * MS);
+        assertThat(estimate.isKnown()).isTrue();
+        assertThat(timer.isKnownToQueue()).isFalse();
+        timer.lossless(false);
+        assertThat(timer.isKnownToQueue()).isFalse();
+        answerAfter(5 * MS);
+        assertThat(timer.isKnownToQueue()).isTrue();
+    }
+
+    private void answerAfter(long ns) {
+        send(1);
+        nowNs += ns;
+        timer.onProgress(2, true, nowNs);
+    }
+
     @Test
     void whereAnswersWaitInAQueueLossesOfFourTimeOutsCostOneRetry() {
         estimate.add(5 * MS);
