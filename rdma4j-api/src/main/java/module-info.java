@@ -1,5 +1,9 @@
-/** The verbs and connection manager interface of RDMA. */
-module io.rdma4j.api {
+/**
+ * The verbs and connection manager interface of RDMA: {@code io.rdma4j.verbs}, {@code io.rdma4j.connection}, {@code
+ * io.rdma4j.cm}, and the beans of devices. What else is in it is for providers, and changes with them.
+ */
+// The providers are compiled after it.
+@SuppressWarnings("module") module io.rdma4j.api {
     requires static org.jspecify;
     // Observation is optional: without these modules there are no beans and no recordings.
     requires static java.management;
@@ -7,11 +11,12 @@ module io.rdma4j.api {
 
     exports io.rdma4j.cm;
     exports io.rdma4j.connection;
-    exports io.rdma4j.event;
-    exports io.rdma4j.observe.jfr;
     exports io.rdma4j.observe.jmx;
-    exports io.rdma4j.spi;
     exports io.rdma4j.verbs;
+
+    exports io.rdma4j.event to io.rdma4j.softnic, io.rdma4j.ibverbs;
+    exports io.rdma4j.observe.jfr to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs;
+    exports io.rdma4j.spi to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs;
 
     uses io.rdma4j.verbs.RdmaProvider;
 }

@@ -1,15 +1,19 @@
-/** Pure state machines and wire formats: what travels between devices and what it does to them. */
-module io.rdma4j.protocol {
+/**
+ * Pure state machines and wire formats: what travels between devices and what it does to them. For the software NIC, with
+ * which it changes.
+ */
+// It is compiled after this.
+@SuppressWarnings("module") module io.rdma4j.protocol {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;
 
-    exports io.rdma4j.protocol.bytes;
-    exports io.rdma4j.protocol.ibcm;
-    exports io.rdma4j.protocol.iwarp;
-    exports io.rdma4j.protocol.iwarp.wire;
-    exports io.rdma4j.protocol.work;
-    exports io.rdma4j.protocol.roce;
-    exports io.rdma4j.protocol.roce.rc;
-    exports io.rdma4j.protocol.roce.unreliable;
-    exports io.rdma4j.protocol.roce.wire;
+    exports io.rdma4j.protocol.bytes to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.ibcm to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.iwarp to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.iwarp.wire to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.work to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.roce to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.roce.rc to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.roce.unreliable to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.roce.wire to io.rdma4j.softnic;
 }

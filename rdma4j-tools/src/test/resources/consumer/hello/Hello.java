@@ -21,6 +21,7 @@ public final class Hello {
     private Hello() {}
 
     public static void main(String[] arguments) throws Exception {
+        Waiting.assertThatNothingComes();
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(arguments[0]), 0));
             listener.listen(1);

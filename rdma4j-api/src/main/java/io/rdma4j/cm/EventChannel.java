@@ -6,6 +6,7 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +20,9 @@ import java.util.List;
  * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
  * platform thread that waits may drive a device meanwhile, unless another thread does.
  */
-public final class EventChannel extends EventSource<CmEvent, RdmaException> {
+public final class EventChannel extends EventSource<CmEvent, RdmaException>
+        implements
+            WaitChannel<CmEvent> {
     private final EventQueue<CmEvent, RdmaException> events = EventQueue.of(this);
 
     private EventChannel(@Nullable WaitSet set) {
@@ -78,6 +81,11 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
     @Override
     public SelectableChannel selectableChannel() throws RdmaException {
         return super.selectableChannel();
+    }
+
+    @Override
+    public void join(WaitSet set) throws RdmaException {
+        joinSet(set);
     }
 
     /**

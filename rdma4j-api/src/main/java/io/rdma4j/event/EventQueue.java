@@ -74,16 +74,18 @@ public final class EventQueue<T, X extends Exception> {
     }
 
     /** As {@link EventSource#joinSet}. */
-    EventSource.Joining join(EventSet<?> set, EventSource<T, X> source) {
+    void join(EventSet<X> set, EventSource<T, X> source) throws X {
         lock.lock();
         try {
             EventSet<?>.Member known = member;
             if (closed || !set.isOpen()) {
-                return EventSource.Joining.CLOSED;
+                throw failures.closedToJoin();
             }
             if (known != null && known.isOpen()) {
-                return known.isOf(set) ? EventSource.Joining.JOINED
-                        : EventSource.Joining.ELSEWHERE;
+                if (!known.isOf(set)) {
+                    throw failures.inAnotherSet();
+                }
+                return;
             }
             if (known != null) {
                 waiters.forEachDriver(known::removeDriver);
@@ -92,7 +94,6 @@ public final class EventQueue<T, X extends Exception> {
             member = joined;
             waiters.forEachDriver(joined::addDriver);
             joined.show(!events.isEmpty());
-            return EventSource.Joining.JOINED;
         } finally {
             lock.unlock();
         }

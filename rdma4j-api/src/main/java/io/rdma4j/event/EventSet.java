@@ -31,16 +31,10 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         waiters = new Waiters(lock, true, since -> !ready.isEmpty() || closed);
     }
 
-    /**
-     * Waits until a channel of the set has an event.
-     *
-     * @return the channel; another thread may be faster to take its event, so take it with
-     *         {@link EventSource#pollEvent} and a time-out of zero
-     * @throws X when interrupted, or when the set is closed
-     */
-    public EventSource<?, ?> await() throws X {
+    /** {@return a channel of the set that has an event, once one has} */
+    protected final EventSource<?, ?> awaitSource() throws X {
         while (true) {
-            EventSource<?, ?> source = await(Long.MAX_VALUE);
+            EventSource<?, ?> source = take(Long.MAX_VALUE);
             if (source != null) {
                 return source;
             }
@@ -50,15 +44,12 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     /**
      * {@return a channel of the set that has an event, or null if none has one in time} Channels that have events are
      * returned in turn, so that one that always has some keeps no other from being served.
-     *
-     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
-     * @throws X when interrupted, or when the set is closed
      */
-    public @Nullable EventSource<?, ?> poll(Duration timeout) throws X {
-        return await(Waiters.nanos(timeout));
+    protected final @Nullable EventSource<?, ?> pollSource(Duration timeout) throws X {
+        return take(Waiters.nanos(timeout));
     }
 
-    private @Nullable EventSource<?, ?> await(long timeoutNs) throws X {
+    private @Nullable EventSource<?, ?> take(long timeoutNs) throws X {
         if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
@@ -90,13 +81,8 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         }
     }
 
-    /**
-     * {@return a channel that a selector can wait for: it is readable while a channel of the set has an event} As
-     * {@link EventSource#selectableChannel}, for all of them by one key.
-     *
-     * @throws X when the set is closed, or if the system gives no pipe
-     */
-    public SelectableChannel selectableChannel() throws X {
+    /** {@return a channel for selectors that is readable while a channel of the set has an event} */
+    protected SelectableChannel selectableChannel() throws X {
         lock.lock();
         try {
             if (closed) {

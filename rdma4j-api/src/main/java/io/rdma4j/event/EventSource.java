@@ -45,16 +45,8 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
     }
 
     /**
-     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while there is an
-     * event}
-     *
-     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it. It becomes unreadable when
-     * the last event is taken, by any thread. When it is readable, take one or all events by
-     * {@link #pollEvent} with a time-out of zero, because another thread may have been faster.
-     *
-     * <p>It is non-blocking and always the same object. The first call creates it; without a call it costs nothing. It
-     * belongs to this channel, which closes it and then wakes the selectors that wait for it. While a thread waits in a
-     * selector, another thread drives the device; that costs one more wake-up than waiting in {@link #awaitEvent}.
+     * {@return a channel that a selector can wait for: it is readable while there is an event} As {@code
+     * WaitChannel.selectableChannel}.
      *
      * @throws X when the channel is closed, or if the system gives no pipe
      */
@@ -62,19 +54,13 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
         return queue.selectableChannel();
     }
 
-    /** The result of {@link #joinSet}. */
-    protected enum Joining {
-        /** The channel belongs to the set. */
-        JOINED,
-        /** It belongs to another one that is open. */
-        ELSEWHERE,
-        /** The channel or the set is closed. */
-        CLOSED
-    }
-
-    /** Adds the channel to a set, unless it belongs to another one. {@return the result} */
-    protected final Joining joinSet(EventSet<?> set) {
-        return queue.join(set, this);
+    /**
+     * Adds the channel to a set. Idempotent.
+     *
+     * @throws X if the channel belongs to another set that is open, or if one of them is closed
+     */
+    protected final void joinSet(EventSet<X> set) throws X {
+        queue.join(set, this);
     }
 
     /** {@return whether the channel is closed} */

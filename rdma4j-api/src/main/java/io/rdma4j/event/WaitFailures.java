@@ -14,6 +14,12 @@ public interface WaitFailures<X extends Exception> {
     /** {@return the end of a wait for events of something that is closed} */
     X closed();
 
+    /** {@return the refusal to join a set, because the channel belongs to another one that is open} */
+    X inAnotherSet();
+
+    /** {@return the refusal to join a set, because the channel or the set is closed} */
+    X closedToJoin();
+
     /** {@return the refusal of a channel to select on, because the system gives no pipe} */
     X noPipe(IOException cause);
 }

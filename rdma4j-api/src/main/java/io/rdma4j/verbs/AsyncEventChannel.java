@@ -14,7 +14,9 @@ import java.time.Duration;
  * <p>C: {@code ibv_context.async_fd}. Thread safe; each event is delivered once and must be acknowledged with
  * {@link AsyncEvent#acknowledge} before the object that it names can be closed. Virtual threads may wait here.
  */
-public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaException> {
+public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaException>
+        implements
+            WaitChannel<AsyncEvent> {
     private AsyncEventChannel() {
         super(RdmaException.whileWaiting("await asynchronous event"), false, null);
     }
@@ -26,24 +28,9 @@ public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaExcepti
         return channel;
     }
 
-    /**
-     * Adds this channel to a set, so that threads that wait for the set also wait for this channel. Events that have
-     * arrived already count. Idempotent.
-     *
-     * @throws RdmaException EBUSY if the channel belongs to another set that is open, EBADF if the device or the set is
-     *         closed
-     */
+    @Override
     public void join(WaitSet set) throws RdmaException {
-        String operation = "join wait set";
-        switch (joinSet(set)) {
-            case JOINED -> {
-                // It belongs to the set.
-            }
-            case ELSEWHERE -> throw new RdmaException(Errno.EBUSY, operation,
-                    "the channel belongs to another set; close that first");
-            case CLOSED -> throw new RdmaException(Errno.EBADF, operation,
-                    "the device or the set is closed");
-        }
+        joinSet(set);
     }
 
     /**

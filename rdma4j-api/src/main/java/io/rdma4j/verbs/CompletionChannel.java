@@ -21,7 +21,9 @@ import java.time.Duration;
  * both ways of waiting can be used with one channel, even for one queue. A thread that is woken by an event may then
  * find the queue empty, because a thread of the other kind has taken the completion.
  */
-public final class CompletionChannel extends EventSource<CompletionQueue, RdmaException> {
+public final class CompletionChannel extends EventSource<CompletionQueue, RdmaException>
+        implements
+            WaitChannel<CompletionQueue> {
     private CompletionChannel(@Nullable WaitSet set) {
         super(RdmaException.whileWaiting("await completion event"), true, set);
     }
@@ -70,6 +72,11 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
     @Override
     public SelectableChannel selectableChannel() throws RdmaException {
         return super.selectableChannel();
+    }
+
+    @Override
+    public void join(WaitSet set) throws RdmaException {
+        joinSet(set);
     }
 
     /**

@@ -24,6 +24,7 @@ import java.io.Serial;
 public class RdmaException extends IOException {
     @Serial
     private static final long serialVersionUID = 1L;
+    private static final String JOIN = "join wait set";
 
     private final Errno errno;
     /** Null for an error that is not known. */
@@ -129,6 +130,17 @@ public class RdmaException extends IOException {
             @Override
             public RdmaException closed() {
                 return new RdmaException(Errno.EBADF, operation, "the channel is closed");
+            }
+
+            @Override
+            public RdmaException inAnotherSet() {
+                return new RdmaException(Errno.EBUSY, JOIN,
+                        "the channel belongs to another set; close that first");
+            }
+
+            @Override
+            public RdmaException closedToJoin() {
+                return new RdmaException(Errno.EBADF, JOIN, "the channel or the set is closed");
             }
 
             @Override

@@ -1,6 +1,10 @@
 package io.rdma4j.verbs;
 
 import io.rdma4j.event.EventSet;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.channels.SelectableChannel;
+import java.time.Duration;
 
 /**
  * A set of channels that one thread can wait for at once: completion channels
@@ -29,7 +33,7 @@ import io.rdma4j.event.EventSet;
  * }
  * </pre>
  *
- * <p>A C program calls {@code poll} with the file descriptors of its channels instead. A thread can still wait for a
+ * <p>A completion or event channel that was created without a set may {@link WaitChannel#join} one later. A C program calls {@code poll} with the file descriptors of its channels instead. A thread can still wait for a
  * single channel. Thread safe. Virtual threads may wait here; a platform thread that waits may drive a device meanwhile.
  * Waits end with EINTR when interrupted and with EBADF when the set is closed. A channel stays in its set until one
  * of them is closed; closing the set leaves its channels open.
@@ -42,5 +46,44 @@ public final class WaitSet extends EventSet<RdmaException> {
     /** {@return a new set without channels} */
     public static WaitSet create() {
         return new WaitSet();
+    }
+
+    /**
+     * Waits until a channel of the set has an event.
+     *
+     * @return the channel; another thread may be faster to take its event, so take it with
+     *         {@link WaitChannel#pollEvent} and a time-out of zero
+     * @throws RdmaException EINTR when interrupted, EBADF when the set is closed
+     */
+    public WaitChannel<?> await() throws RdmaException {
+        return (WaitChannel<?>) awaitSource();
+    }
+
+    /**
+     * {@return a channel of the set that has an event, or null if none has one in time} Channels that have events are
+     * returned in turn, so that one that always has some keeps no other from being served.
+     *
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
+     * @throws RdmaException EINTR when interrupted, EBADF when the set is closed
+     */
+    public @Nullable WaitChannel<?> poll(Duration timeout) throws RdmaException {
+        return (WaitChannel<?>) pollSource(timeout);
+    }
+
+    /**
+     * {@return a channel that a selector can wait for: it is readable while a channel of the set has an event} As
+     * {@link WaitChannel#selectableChannel}, for all of them by one key.
+     *
+     * @throws RdmaException EBADF when the set is closed, ENOMEM if the system gives no pipe
+     */
+    @Override
+    public SelectableChannel selectableChannel() throws RdmaException {
+        return super.selectableChannel();
+    }
+
+    /** Closes the set and wakes the threads that wait for it; its channels stay open. Idempotent. */
+    @Override
+    public void close() {
+        super.close();
     }
 }

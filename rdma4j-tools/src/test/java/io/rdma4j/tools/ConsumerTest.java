@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.File;
 import java.io.PrintWriter;
@@ -55,7 +57,8 @@ class ConsumerTest {
     void programOfTheClassPathCompilesAndRuns() throws Exception {
         Path classes = directory.resolve("classes");
         call("javac", "-Xlint:all", "-Werror", "-cp", API, "-d", classes.toString(),
-                SOURCES.resolve("hello/Hello.java").toString());
+                SOURCES.resolve("hello/Hello.java").toString(),
+                SOURCES.resolve("hello/Waiting.java").toString());
         assertRuns(Path.of(System.getProperty("java.home")),
                 "--enable-native-access=ALL-UNNAMED", "-cp",
                 ALL + File.pathSeparator + classes, "hello.Hello");
@@ -79,11 +82,31 @@ class ConsumerTest {
         assertRuns(image, "--enable-native-access=io.rdma4j.softnic", "-m", "hello/hello.Hello");
     }
 
+    /** What is for providers changes with them. On the class path nothing keeps a program from it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"io.rdma4j.event.EventQueue", "io.rdma4j.spi.CmDevice",
+        "io.rdma4j.observe.jfr.FlightEvents", "io.rdma4j.protocol.roce.wire.Opcode"})
+    void moduleCannotNameWhatIsForProviders(String type) throws Exception {
+        Path sources = Files.createDirectories(directory.resolve("curious"));
+        Path module = Files.writeString(sources.resolve("module-info.java"),
+                "module curious { requires io.rdma4j.api; requires io.rdma4j.protocol; }");
+        Path program = Files.writeString(sources.resolve("Curious.java"),
+                "package curious; class Curious { " + type + " found; }");
+        StringWriter said = new StringWriter();
+        PrintWriter out = new PrintWriter(said);
+        int status = ToolProvider.findFirst("javac").orElseThrow().run(out, out, "-p",
+                API + File.pathSeparator + place(Opcode.class), "-d",
+                directory.resolve("none").toString(), module.toString(), program.toString());
+        assertThat(status).isNotZero();
+        assertThat(said.toString()).contains("is not visible");
+    }
+
     private Path compiledModule() throws Exception {
         Path modules = directory.resolve("modules");
         call("javac", "-Xlint:all", "-Werror", "-p", API, "-d",
                 modules.resolve("hello").toString(), SOURCES.resolve("module-info.java").toString(),
-                SOURCES.resolve("hello/Hello.java").toString());
+                SOURCES.resolve("hello/Hello.java").toString(),
+                SOURCES.resolve("hello/Waiting.java").toString());
         return modules;
     }
 

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 final class SourceNames {
     private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\n]*", Pattern.DOTALL);
     private static final Pattern PACKAGE = Pattern
-            .compile("(?m)^(?:package|module) ([\\w.]+)(?:;| \\{)");
+            .compile("(?m)^(?:@\\w+\\(\\S+\\) )?(?:package|module) ([\\w.]+)(?:;| \\{)");
     private static final Pattern TYPE = Pattern.compile(
             "\\b(?:class|interface|enum|record) ([A-Z]\\w*)([^{;]*)");
     private static final Pattern NAME_OF_A_TYPE = Pattern.compile("[A-Z]\\w*");

@@ -2,7 +2,6 @@ package io.rdma4j.benchmarks.service;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
-import io.rdma4j.event.EventSource;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -16,6 +15,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -103,7 +103,7 @@ final class ServingThread {
     void serve(WaitSet set) {
         try {
             while (true) {
-                EventSource<?, ?> ready = set.poll(TICK);
+                WaitChannel<?> ready = set.poll(TICK);
                 if (ready != null) {
                     onReady();
                 }

@@ -5,7 +5,6 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.event.EventSource;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
@@ -21,6 +20,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,7 +76,7 @@ class MixedWaitTest {
     }
 
     /** Waits until it is the turn of a channel. */
-    private void awaitTurnOf(EventSource<?, ?> expected) throws RdmaException {
+    private void awaitTurnOf(WaitChannel<?> expected) throws RdmaException {
         assertThat(set.poll(TIMEOUT)).isSameAs(expected);
     }
 
@@ -113,9 +113,9 @@ class MixedWaitTest {
 
         ofSoftware.requestNotification(false);
         overrun(ofSoftware);
-        List<EventSource<?, ?>> ready = new ArrayList<>();
+        List<WaitChannel<?>> ready = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            EventSource<?, ?> next = set.await();
+            WaitChannel<?> next = set.await();
             ready.add(next);
             if (next == completions) {
                 assertThat(completions.awaitEvent()).isSameAs(ofSoftware);
