@@ -21,6 +21,7 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The portable network: a {@link DatagramChannel} for each address, a {@link Selector} to wait. Packets leave by the interface
@@ -33,6 +34,7 @@ public final class PortableNetwork implements DatagramNetwork {
     private final NetworkInterface networkInterface;
     private final Selector selector;
     private final Ports ports = new Ports();
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     /**
      * @param networkInterface the interface that the device is on
@@ -111,6 +113,12 @@ public final class PortableNetwork implements DatagramNetwork {
         try {
             channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
         } catch (IOException | UnsupportedOperationException refused) {
+            warnOfGroups(refused);
+        }
+    }
+
+    private void warnOfGroups(Exception refused) {
+        if (hasWarned.compareAndSet(false, true)) {
             LOG.log(System.Logger.Level.WARNING, "packets to multicast groups may leave by another"
                     + " interface than {0}, which the system does not let be named: {1}",
                     networkInterface.getName(), refused.getMessage());
