@@ -4,7 +4,6 @@ import io.rdma4j.protocol.roce.wire.Path;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
@@ -38,7 +37,7 @@ final class HostProbe {
             channel.connect(new InetSocketAddress(destination, Path.UDP_PORT));
             return new HostProbe(channel, System.nanoTime());
         } catch (IOException | RuntimeException refused) {
-            close(channel);
+            PortableNetwork.close(channel);
             return new HostProbe(null, 0);
         }
     }
@@ -73,17 +72,7 @@ final class HostProbe {
     }
 
     void close() {
-        close(connecting);
+        PortableNetwork.close(connecting);
         connecting = null;
-    }
-
-    private static void close(@Nullable SocketChannel channel) {
-        if (channel != null) {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
     }
 }

@@ -85,7 +85,7 @@ final class NioPort implements PacketPort {
         }
 
         void close() {
-            closeQuietly(channel);
+            PortableNetwork.close(channel);
             ofHost.close();
         }
     }
@@ -182,14 +182,6 @@ final class NioPort implements PacketPort {
     private void onRefused(Exception refused, InetSocketAddress target) {
         refusal = Errno.ofNumber(SystemErrors.numberOf(refused));
         refusedTarget = target;
-    }
-
-    private static void closeQuietly(DatagramChannel probe) {
-        try {
-            probe.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.net.NetworkInterface;
 import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Channel;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -216,7 +217,8 @@ public final class PortableNetwork implements DatagramNetwork {
         }
     }
 
-    private static void close(@Nullable DatagramChannel channel) {
+    /** Closes a channel of this network; null is none. */
+    static void close(@Nullable Channel channel) {
         if (channel != null) {
             try {
                 channel.close();
