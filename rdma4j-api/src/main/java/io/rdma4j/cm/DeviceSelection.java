@@ -59,7 +59,7 @@ record DeviceSelection(@Nullable String name) {
      * @throws RdmaException ENODEV if there are none, or none of the name, EOPNOTSUPP if ids can use none of them
      */
     List<CmDevice> all(String operation) throws RdmaException {
-        List<CmDevice> all = managed(RdmaDevices.requireAny(operation));
+        List<CmDevice> all = managed(present(operation));
         if (all.isEmpty()) {
             throw new RdmaException(Errno.ENODEV, operation,
                     "no RDMA device has a connection manager");
@@ -78,6 +78,18 @@ record DeviceSelection(@Nullable String name) {
                     "ids can use no RDMA device: " + String.join("; ", obstacles));
         }
         return usable;
+    }
+
+    private static List<RdmaDevice> present(String operation) throws RdmaException {
+        List<RdmaDevice> present = RdmaDevices.list();
+        if (!present.isEmpty()) {
+            return present;
+        }
+        try {
+            return List.of(RdmaDevices.first());
+        } catch (RdmaException e) {
+            throw new RdmaException(e.errno(), operation, e.detail(), e);
+        }
     }
 
     /** {@return the devices that ids can use} What keeps them from others is added to the obstacles. */

@@ -4,6 +4,7 @@ import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.EventSource;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
+import io.rdma4j.event.WaitFailures;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WaitChannel;
@@ -26,7 +27,8 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException>
     private final EventQueue<CmEvent, RdmaException> events = EventQueue.of(this);
 
     private EventChannel(@Nullable WaitSet set) {
-        super(RdmaException.whileWaiting("await connection manager event"), false, set);
+        super(new WaitFailures<>("await connection manager event", RdmaException::ofSystem), false,
+                set);
     }
 
     /** {@return a new channel} C: {@code rdma_create_event_channel}. */

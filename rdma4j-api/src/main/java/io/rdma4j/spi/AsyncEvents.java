@@ -3,7 +3,6 @@ package io.rdma4j.spi;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.AsyncEvent;
-import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -26,7 +25,7 @@ public final class AsyncEvents {
     private final UnacknowledgedEvents unacknowledged = ofObject.ofKind();
 
     /** @param subject the queue pair, completion queue or shared receive queue; null for ports and the device */
-    public AsyncEvents(AsyncEventChannel channel, @Nullable Object subject) {
+    public AsyncEvents(DeviceEventChannel channel, @Nullable Object subject) {
         queue = EventQueue.of(channel);
         this.subject = subject;
     }

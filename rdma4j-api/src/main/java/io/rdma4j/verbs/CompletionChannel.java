@@ -1,6 +1,7 @@
 package io.rdma4j.verbs;
 
 import io.rdma4j.event.EventSource;
+import io.rdma4j.event.WaitFailures;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.SelectableChannel;
@@ -25,7 +26,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
         implements
             WaitChannel<CompletionQueue> {
     private CompletionChannel(@Nullable WaitSet set) {
-        super(RdmaException.whileWaiting("await completion event"), true, set);
+        super(new WaitFailures<>("await completion event", RdmaException::ofSystem), true, set);
     }
 
     /** {@return a new channel} C: {@code ibv_create_comp_channel}. */

@@ -19,6 +19,8 @@ public final class RdmaDevices {
             .comparing(RdmaDevice::kind).thenComparing(RdmaDevice::transport)
             .thenComparing(RdmaDevice::name);
 
+    private static final String FIND = "find device";
+
     /** Empty as long as none was found. */
     private static volatile List<RdmaProvider> found = List.of();
 
@@ -49,19 +51,22 @@ public final class RdmaDevices {
     }
 
     /**
-     * {@return the present devices, at least one, the best first}
+     * {@return the best device, which a program gets that names none}
      *
-     * @param operation what they are needed for, named in the error
      * @throws RdmaException ENODEV if there is none, saying whether a provider is missing or devices are
      */
-    public static List<RdmaDevice> requireAny(String operation) throws RdmaException {
+    public static RdmaDevice first() throws RdmaException {
+        return requireAny().getFirst();
+    }
+
+    private static List<RdmaDevice> requireAny() throws RdmaException {
         List<RdmaDevice> devices = list();
         if (!devices.isEmpty()) {
             return devices;
         }
         List<String> found = new ArrayList<>();
         providers().forEach(provider -> found.add(provider.getClass().getName()));
-        throw new RdmaException(Errno.ENODEV, operation, found.isEmpty()
+        throw new RdmaException(Errno.ENODEV, FIND, found.isEmpty()
                 ? "no RDMA provider is found: put rdma4j-softnic, or another one, on the class or"
                         + " module path"
                 : "there is no RDMA device: " + String.join(", ", found) + " finds none; the"
@@ -78,14 +83,14 @@ public final class RdmaDevices {
      * @throws RdmaException ENODEV naming the devices there are, or saying why there are none
      */
     public static RdmaDevice find(String name) throws RdmaException {
-        List<RdmaDevice> devices = requireAny("find device");
+        List<RdmaDevice> devices = requireAny();
         for (RdmaDevice device : devices) {
             if (device.name().equals(name)) {
                 return device;
             }
         }
         String known = devices.stream().map(RdmaDevice::name).collect(Collectors.joining(", "));
-        throw new RdmaException(Errno.ENODEV, "find device", "there is no device '" + name
+        throw new RdmaException(Errno.ENODEV, FIND, "there is no device '" + name
                 + "'" + absent().stream().filter(each -> each.name().equals(name)).findFirst()
                         .map(each -> ": " + each.reason()).orElse("")
                 + "; there are " + known);

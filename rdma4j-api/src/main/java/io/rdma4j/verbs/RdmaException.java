@@ -1,6 +1,5 @@
 package io.rdma4j.verbs;
 
-import io.rdma4j.event.WaitFailures;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -24,7 +23,6 @@ import java.io.Serial;
 public class RdmaException extends IOException {
     @Serial
     private static final long serialVersionUID = 1L;
-    private static final String JOIN = "join wait set";
 
     private final Errno errno;
     /** Null for an error that is not known. */
@@ -117,37 +115,5 @@ public class RdmaException extends IOException {
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();
         return new RdmaException(Errno.EINTR, operation, "the thread was interrupted");
-    }
-
-    /** {@return the exceptions that end a wait for events: EINTR, EBADF, ENOMEM} */
-    public static WaitFailures<RdmaException> whileWaiting(String operation) {
-        return new WaitFailures<>() {
-            @Override
-            public RdmaException interrupted() {
-                return RdmaException.interrupted(operation);
-            }
-
-            @Override
-            public RdmaException closed() {
-                return new RdmaException(Errno.EBADF, operation, "the channel is closed");
-            }
-
-            @Override
-            public RdmaException inAnotherSet() {
-                return new RdmaException(Errno.EBUSY, JOIN,
-                        "the channel belongs to another set; close that first");
-            }
-
-            @Override
-            public RdmaException closedToJoin() {
-                return new RdmaException(Errno.EBADF, JOIN, "the channel or the set is closed");
-            }
-
-            @Override
-            public RdmaException noPipe(IOException cause) {
-                return new RdmaException(Errno.ENOMEM, operation,
-                        "the system gives no pipe: " + cause.getMessage(), cause);
-            }
-        };
     }
 }

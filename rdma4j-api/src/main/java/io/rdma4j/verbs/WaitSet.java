@@ -1,6 +1,7 @@
 package io.rdma4j.verbs;
 
 import io.rdma4j.event.EventSet;
+import io.rdma4j.event.WaitFailures;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.SelectableChannel;
@@ -40,7 +41,7 @@ import java.time.Duration;
  */
 public final class WaitSet extends EventSet<RdmaException> {
     private WaitSet() {
-        super(RdmaException.whileWaiting("await channel"));
+        super(new WaitFailures<>("await channel", RdmaException::ofSystem));
     }
 
     /** {@return a new set without channels} */

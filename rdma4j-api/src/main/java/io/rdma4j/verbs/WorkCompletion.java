@@ -1,5 +1,6 @@
 package io.rdma4j.verbs;
 
+import io.rdma4j.spi.CompletionSlot;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Locale;
@@ -11,7 +12,7 @@ import java.util.Locale;
  * {@link CompletionQueue#poll}. After a failure only {@link #id()}, {@link #status()},
  * {@link #vendorError()} and {@link #queuePairNumber()} are valid, as in C. Not thread safe.
  */
-public class WorkCompletion {
+public sealed class WorkCompletion permits CompletionSlot {
     private long id;
     private WorkCompletionStatus status = WorkCompletionStatus.SUCCESS;
     private WorkCompletionOpcode opcode = WorkCompletionOpcode.SEND;
@@ -31,6 +32,14 @@ public class WorkCompletion {
 
     /** Creates one to be filled. */
     public WorkCompletion() {}
+
+    /** {@return a completion as a device would fill it} For tests of programs that handle completions. */
+    public static WorkCompletion of(long id, WorkCompletionStatus status,
+            WorkCompletionOpcode opcode, long byteLength) {
+        WorkCompletion completion = new WorkCompletion();
+        completion.fill(id, status, opcode, 0, byteLength);
+        return completion;
+    }
 
     /** {@return as many to be filled} */
     public static WorkCompletion[] array(int count) {

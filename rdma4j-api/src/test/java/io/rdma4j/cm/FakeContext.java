@@ -3,7 +3,6 @@ package io.rdma4j.cm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
-import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -14,6 +13,7 @@ import io.rdma4j.spi.CmLookupRequest;
 import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.JoinRequest;
@@ -21,7 +21,6 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
@@ -92,7 +91,7 @@ final class FakeContext implements CmContext {
     /** Whether it fails by a defect when it is to be used. */
     boolean isBroken;
     volatile boolean isClosed;
-    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
+    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
@@ -277,7 +276,7 @@ final class FakeContext implements CmContext {
         if (failure != null) {
             throw failure;
         }
-        EventQueue.of(asyncEventChannel).close();
+        asyncEventChannel.end();
         isClosed = true;
     }
 
@@ -417,7 +416,7 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public AsyncEventChannel asyncEventChannel() {
+    public DeviceEventChannel asyncEventChannel() {
         return asyncEventChannel;
     }
 }

@@ -5,8 +5,8 @@ import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.spi.CompletionEvents;
+import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEvent;
-import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -282,7 +282,7 @@ class WaitSetTest {
     @Test
     void asynchronousEventsOfADeviceCanJoinWheneverTheyLike() throws Exception {
         FakeContext context = opened(first.open((InetAddress) null));
-        AsyncEventChannel channel = context.asyncEventChannel();
+        DeviceEventChannel channel = context.asyncEventChannel();
         EventQueue<AsyncEvent, RdmaException> device = EventQueue.of(channel);
         News early = new News();
         News late = new News();
@@ -348,7 +348,7 @@ class WaitSetTest {
     @Test
     void asynchronousEventsBelongToOneSetAtATime() throws Exception {
         FakeContext context = first.open((InetAddress) null);
-        AsyncEventChannel channel = context.asyncEventChannel();
+        DeviceEventChannel channel = context.asyncEventChannel();
         WaitSet other = opened(WaitSet.create());
         channel.join(set);
         assertErrno(Errno.EBUSY, () -> channel.join(other));

@@ -16,7 +16,7 @@ class DrivenDeviceTest {
 
     private final List<String> calls = new ArrayList<>();
     private final EventQueue<String, RdmaException> events = new EventQueue<>(
-            RdmaException.whileWaiting("await event"), true);
+            new WaitFailures<>("await event", RdmaException::ofSystem), true);
     private final Device first = new Device("first");
     private final Device second = new Device("second");
     private final Device third = new Device("third");

@@ -24,7 +24,7 @@ class EventQueueTest {
     private static final int MANY = 200;
 
     private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            RdmaException.whileWaiting("await event"), true);
+            new WaitFailures<>("await event", RdmaException::ofSystem), true);
     private final Selector selector = Selector.open();
 
     EventQueueTest() throws IOException {}
@@ -92,7 +92,7 @@ class EventQueueTest {
     @Test
     void movedEventsMakeTheOtherReadable() throws Exception {
         EventQueue<Integer, RdmaException> target = new EventQueue<>(
-                RdmaException.whileWaiting("await event"), true);
+                new WaitFailures<>("await event", RdmaException::ofSystem), true);
         SelectionKey key = select(events);
         SelectionKey targetKey = select(target);
         UnacknowledgedEvents object = new UnacknowledgedEvents();

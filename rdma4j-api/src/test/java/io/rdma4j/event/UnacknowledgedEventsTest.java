@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class UnacknowledgedEventsTest {
     private final UnacknowledgedEvents object = new UnacknowledgedEvents();
     private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            RdmaException.whileWaiting("await event"), true);
+            new WaitFailures<>("await event", RdmaException::ofSystem), true);
 
     private void publish(int event, UnacknowledgedEvents of) {
         events.publish(new EventQueue.Published<>(event, of));

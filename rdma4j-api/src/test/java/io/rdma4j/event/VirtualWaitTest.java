@@ -22,7 +22,7 @@ class VirtualWaitTest {
     private static final Duration LONG = Duration.ofDays(1);
 
     private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            RdmaException.whileWaiting("await event"), true);
+            new WaitFailures<>("await event", RdmaException::ofSystem), true);
 
     private static <T> FutureTask<T> virtual(Callable<T> action) {
         FutureTask<T> task = new FutureTask<>(action);

@@ -3,7 +3,7 @@ package io.rdma4j.observe;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.observe.jmx.QueuePairData;
-import io.rdma4j.observe.jmx.ShownDevice;
+import io.rdma4j.observe.registry.ShownDevice;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.QueuePairState;
 import org.junit.jupiter.api.Test;

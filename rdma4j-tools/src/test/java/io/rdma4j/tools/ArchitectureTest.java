@@ -1,9 +1,13 @@
 package io.rdma4j.tools;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
@@ -19,6 +23,7 @@ import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.verbs.TransportType;
+import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
@@ -51,8 +56,10 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
@@ -85,6 +92,13 @@ class ArchitectureTest {
 
     private static final String[] API = {"io.rdma4j.event..", "io.rdma4j.verbs..",
         "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
+    /** Packages of the API that programs see. */
+    private static final String[] FOR_PROGRAMS = {"io.rdma4j.verbs", "io.rdma4j.connection",
+        "io.rdma4j.cm", "io.rdma4j.observe.jmx"};
+    /** Those that are exported to the providers alone. */
+    private static final DescribedPredicate<JavaClass> FOR_PROVIDERS = resideInAnyPackage(
+            "io.rdma4j.event", "io.rdma4j.spi", "io.rdma4j.observe.jfr",
+            "io.rdma4j.observe.registry");
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
             "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..")).toArray(
                     String[]::new);
@@ -96,7 +110,9 @@ class ArchitectureTest {
         onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event");
-        onlyDownwards("io.rdma4j.observe.jmx", "javax.management..");
+        onlyDownwards("io.rdma4j.observe.jmx");
+        onlyDownwards("io.rdma4j.observe.registry", "io.rdma4j.observe.jmx",
+                "javax.management..");
         onlyDownwards("io.rdma4j.observe.jfr", "io.rdma4j.verbs", "jdk.jfr..");
         onlyDownwards("io.rdma4j.cm", "io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event");
@@ -128,10 +144,30 @@ class ArchitectureTest {
 
     /** What devices call to report events and to fill completions is not on the classes that programs use. */
     @Test
-    void classesOfProgramsHaveNoMethodsForDevices() {
+    void signaturesForProgramsNameNothingForProviders() {
+        codeUnits().that().areDeclaredInClassesThat(resideInAnyPackage(FOR_PROGRAMS)
+                .and(modifier(JavaModifier.PUBLIC))).and(modifier(JavaModifier.PUBLIC)
+                        .or(modifier(JavaModifier.PROTECTED)))
+                .should(new ArchCondition<>("name no type for providers") {
+                    @Override
+                    public void check(JavaCodeUnit each, ConditionEvents events) {
+                        Stream.of(each.getParameterTypes(), each.getExceptionTypes(),
+                                List.of(each.getReturnType())).flatMap(Collection::stream)
+                                .map(JavaType::getAllInvolvedRawTypes).flatMap(Collection::stream)
+                                .filter(FOR_PROVIDERS).forEach(type -> events.add(
+                                        SimpleConditionEvent.violated(each, each.getFullName()
+                                                + " names " + type.getName())));
+                    }
+                }).check(ALL);
+    }
+
+    /** Devices report events through it, and only they fill completions. */
+    @Test
+    void programsCannotForgeWhatDevicesSay() {
         noMethods().that().areDeclaredInClassesThat().resideInAPackage("io.rdma4j.verbs").should()
                 .haveNameMatching("publish|attach|detach|waiting").orShould()
                 .haveNameMatching("fill.*").andShould().bePublic().check(ALL);
+        assertThat(WorkCompletion.class.isSealed()).isTrue();
     }
 
     /** Recording, impairment and the way to the network are options of the software NIC. */

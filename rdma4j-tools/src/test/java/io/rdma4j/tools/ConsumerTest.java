@@ -85,7 +85,8 @@ class ConsumerTest {
     /** What is for providers changes with them. On the class path nothing keeps a program from it. */
     @ParameterizedTest
     @ValueSource(strings = {"io.rdma4j.event.EventQueue", "io.rdma4j.spi.CmDevice",
-        "io.rdma4j.observe.jfr.FlightEvents", "io.rdma4j.protocol.roce.wire.Opcode"})
+        "io.rdma4j.observe.jfr.FlightEvents",
+        "io.rdma4j.observe.registry.ShownDevice", "io.rdma4j.protocol.roce.wire.Opcode"})
     void moduleCannotNameWhatIsForProviders(String type) throws Exception {
         Path sources = Files.createDirectories(directory.resolve("curious"));
         Path module = Files.writeString(sources.resolve("module-info.java"),

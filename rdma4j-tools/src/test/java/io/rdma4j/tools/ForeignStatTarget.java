@@ -2,7 +2,7 @@ package io.rdma4j.tools;
 
 import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.observe.jmx.QueuePairData;
-import io.rdma4j.observe.jmx.ShownDevice;
+import io.rdma4j.observe.registry.ShownDevice;
 
 import java.util.List;
 import java.util.Map;

@@ -71,6 +71,8 @@ class PackageRulesTest {
             Map.entry("event", List.of("apiDependsOnTheJdkAlone")),
             Map.entry("observe.jfr", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
             Map.entry("observe.jmx", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
+            Map.entry("observe.registry",
+                    List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
             Map.entry("spi", List.of("apiDependsOnTheJdkAlone")),
             Map.entry("verbs", List.of("apiDependsOnTheJdkAlone", "verbsOpenNoSocket")),
             Map.entry("examples", List.of("anExampleIsOneFile")),

@@ -1,7 +1,7 @@
 package io.rdma4j.ibverbs.observe;
 
 import io.rdma4j.observe.jfr.FlightEvents;
-import io.rdma4j.observe.jmx.ShownDevice;
+import io.rdma4j.observe.registry.ShownDevice;
 
 import java.util.HashMap;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.spi.AsyncEvents;
-import io.rdma4j.verbs.AsyncEventChannel;
+import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
@@ -22,7 +22,7 @@ final class AsyncEventSource {
      * @param device the name of its device
      * @param subject the object, null for the port or the whole device
      */
-    AsyncEventSource(AsyncEventChannel channel, String device, @Nullable Object subject) {
+    AsyncEventSource(DeviceEventChannel channel, String device, @Nullable Object subject) {
         events = new AsyncEvents(channel, subject);
         this.device = device;
         this.subject = subject;

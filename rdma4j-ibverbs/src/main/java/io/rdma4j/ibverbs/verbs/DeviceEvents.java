@@ -1,6 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.event.EventQueue;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
@@ -8,8 +7,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
-import io.rdma4j.verbs.AsyncEvent;
-import io.rdma4j.verbs.AsyncEventChannel;
+import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +33,7 @@ final class DeviceEvents {
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
     private final Map<Integer, NativeQueuePair> queuePairsByNumber = new ConcurrentHashMap<>();
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
-    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
-    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
-            .of(asyncEventChannel);
+    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
     private final AsyncEventSource portEvents;
 
     /** @throws RdmaException if the process has no descriptors for it; nothing stays open then */
@@ -104,7 +100,7 @@ final class DeviceEvents {
     }
 
     /** {@return the channel on which the application waits for asynchronous events} */
-    AsyncEventChannel asyncEventChannel() {
+    DeviceEventChannel asyncEventChannel() {
         return asyncEventChannel;
     }
 
@@ -167,7 +163,7 @@ final class DeviceEvents {
 
     /** Wakes a thread that waits for an asynchronous event, and ends the device's thread. */
     void close(String operation) throws RdmaException {
-        asyncEvents.close();
+        asyncEventChannel.end();
         try (Closing _ = () -> destroyChannel(operation);
                 Closing _ = loop::close;
                 Closing _ = () -> loop.remove(channelDescriptor)) {

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.device;
 
 import io.rdma4j.observe.jfr.FlightEvents;
-import io.rdma4j.observe.jmx.ShownDevice;
+import io.rdma4j.observe.registry.ShownDevice;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;

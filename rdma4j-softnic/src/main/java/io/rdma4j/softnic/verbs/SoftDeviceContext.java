@@ -2,7 +2,6 @@ package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
-import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.spi.AsyncEvents;
@@ -11,12 +10,11 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEvent;
-import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -63,9 +61,7 @@ public final class SoftDeviceContext implements CmContext {
     private final NicServices nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
-    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
-    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
-            .of(asyncEventChannel);
+    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
     private final AsyncEvents portEvents = new AsyncEvents(asyncEventChannel, null);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
@@ -369,7 +365,7 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public AsyncEventChannel asyncEventChannel() {
+    public DeviceEventChannel asyncEventChannel() {
         return asyncEventChannel;
     }
 
@@ -384,7 +380,7 @@ public final class SoftDeviceContext implements CmContext {
             return true;
         });
         if (isLast) {
-            asyncEvents.close();
+            asyncEventChannel.end();
             watchers.forEach(nic::forget);
             nic.release(this);
         }

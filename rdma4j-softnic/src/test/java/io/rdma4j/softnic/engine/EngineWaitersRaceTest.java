@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.WaitFailures;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
@@ -48,7 +49,7 @@ class EngineWaitersRaceTest {
             this.seed = seed;
             // The last waits for rare events.
             events = new EventQueue<>(
-                    RdmaException.whileWaiting("await event"), seed < QUEUES - 1);
+                    new WaitFailures<>("await event", RdmaException::ofSystem), seed < QUEUES - 1);
             events.addDriver(driver.progress());
         }
 

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.event.WaitFailures;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
@@ -43,7 +44,7 @@ class EngineWaitersTest {
     private final EngineDriver driver;
     private final EngineWaiters progress;
     private final EventQueue<Thread, RdmaException> events = new EventQueue<>(
-            RdmaException.whileWaiting("await event"), true);
+            new WaitFailures<>("await event", RdmaException::ofSystem), true);
 
     EngineWaitersTest(boolean isPortable) throws Exception {
         NetworkInterface loopback = NetworkInterface
@@ -245,7 +246,7 @@ class EngineWaitersTest {
     @Test
     void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
         EventQueue<Thread, RdmaException> others = new EventQueue<>(
-                RdmaException.whileWaiting("await event"), true);
+                new WaitFailures<>("await event", RdmaException::ofSystem), true);
         others.addDriver(progress);
         Waiter first = waiter(events);
         untilIn();
@@ -354,7 +355,7 @@ class EngineWaitersTest {
         assertThat(waiter.publisher()).isEqualTo(waiter.thread);
         CompletableFuture<Thread> served = new CompletableFuture<>();
         EventQueue<Thread, RdmaException> unattended = new EventQueue<>(
-                RdmaException.whileWaiting("await event"), true);
+                new WaitFailures<>("await event", RdmaException::ofSystem), true);
         publishSoon(unattended);
         Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -446,7 +447,7 @@ class EngineWaitersTest {
 
     private EventQueue<Thread, RdmaException> rareEvents() {
         EventQueue<Thread, RdmaException> rare = new EventQueue<>(
-                RdmaException.whileWaiting("await event"), false);
+                new WaitFailures<>("await event", RdmaException::ofSystem), false);
         rare.addDriver(progress);
         return rare;
     }

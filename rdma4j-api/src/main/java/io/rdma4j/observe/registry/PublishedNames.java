@@ -1,4 +1,4 @@
-package io.rdma4j.observe.jmx;
+package io.rdma4j.observe.registry;
 
 import java.util.ArrayList;
 import java.util.Arrays;

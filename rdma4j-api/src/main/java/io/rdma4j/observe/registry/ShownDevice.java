@@ -1,5 +1,6 @@
-package io.rdma4j.observe.jmx;
+package io.rdma4j.observe.registry;
 
+import io.rdma4j.observe.jmx.DeviceMXBean;
 import org.jspecify.annotations.Nullable;
 
 /**

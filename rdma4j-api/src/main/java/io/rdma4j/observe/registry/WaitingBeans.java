@@ -1,4 +1,4 @@
-package io.rdma4j.observe.jmx;
+package io.rdma4j.observe.registry;
 
 import org.jspecify.annotations.Nullable;
 

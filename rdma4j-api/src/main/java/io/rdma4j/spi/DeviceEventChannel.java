@@ -1,0 +1,41 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.EventSource;
+import io.rdma4j.event.WaitFailures;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WaitSet;
+
+/** The channel of an open device, which publishes in its queue and ends it. Thread safe. */
+public final class DeviceEventChannel extends EventSource<AsyncEvent, RdmaException>
+        implements
+            AsyncEventChannel {
+    private final EventQueue<AsyncEvent, RdmaException> events = EventQueue.of(this);
+
+    /** Creates the channel of a device that is being opened. */
+    public DeviceEventChannel() {
+        super(new WaitFailures<>("await asynchronous event", RdmaException::ofSystem), false, null);
+        events.attach();
+    }
+
+    /** The device is closed: ends all waits. Idempotent. */
+    public void end() {
+        events.close();
+    }
+
+    @Override
+    public void join(WaitSet set) throws RdmaException {
+        joinSet(set);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        if (!isClosed()) {
+            throw new RdmaException(Errno.EBUSY, "close asynchronous event channel",
+                    "its device is open; close that");
+        }
+    }
+}
