@@ -43,14 +43,8 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
         PASSIVE,
         /** The node is a numeric address; no name is looked up. C: {@code RAI_NUMERICHOST}. */
         NUMERIC_HOST,
-        /** No route is looked up; on RoCE none ever is. C: {@code RAI_NOROUTE}. */
-        NO_ROUTE,
         /** The node is read as an address of the family given. C: {@code RAI_FAMILY}. */
-        FAMILY,
-        /** Asks the subnet administrator, which only InfiniBand has; always refused. C: {@code RAI_SA}. */
-        SA,
-        /** Asks the name service, which is the default. C: {@code RAI_DNS}. */
-        DNS
+        FAMILY
     }
 
     /**
@@ -134,10 +128,6 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
         }
 
         void check() throws RdmaException {
-            if (has(Flag.SA)) {
-                throw RdmaException.unsupported(OPERATION,
-                        "only an InfiniBand fabric has a subnet administrator to ask; leave RAI_SA out");
-            }
             if (has(Flag.FAMILY) && family == null) {
                 throw new RdmaException(Errno.EINVAL, OPERATION,
                         "the flag FAMILY (RAI_FAMILY) needs a family");
@@ -166,8 +156,7 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
      *        loopback, or with no service either for the addresses in the hints
      * @param service a port number or the name of a service; null for port 0
      * @throws RdmaException EHOSTUNREACH for an unknown node or one without an address of the family,
-     *         ENOENT for an unknown service, EINVAL for hints that contradict each other or a port above 65535,
-     *         EOPNOTSUPP for {@link Flag#SA} and for {@link PortSpace#IPOIB}
+     *         ENOENT for an unknown service, EINVAL for hints that contradict each other or a port above 65535
      */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service,
             Hints hints) throws RdmaException {
@@ -235,10 +224,6 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
     /** Checks that ids of a port space can have queue pairs of a type. */
     static void requireFitting(PortSpace space, QueuePairType type) throws RdmaException {
         Set<QueuePairType> types = space.types();
-        if (types.isEmpty()) {
-            throw RdmaException.unsupported("create id", "port space " + space
-                    + " needs an InfiniBand link; use TCP, UDP or IB");
-        }
         if (!types.contains(type)) {
             String fitting = types.stream().map(QueuePairType::name)
                     .collect(Collectors.joining(" or "));

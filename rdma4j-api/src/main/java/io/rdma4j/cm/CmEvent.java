@@ -146,7 +146,7 @@ public final class CmEvent implements AutoCloseable {
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN,
                     MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
-                    ADDRINFO_ERROR, USER, INTERNAL ->
+                    ADDRINFO_ERROR, USER ->
                 type.text() + reason();
         };
     }
@@ -198,7 +198,7 @@ public final class CmEvent implements AutoCloseable {
                     DEVICE_REMOVAL, MULTICAST_ERROR, ADDRINFO_ERROR ->
                 true;
             case ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
-                    MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, USER, INTERNAL ->
+                    MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, USER ->
                 false;
         };
     }
@@ -241,7 +241,7 @@ public final class CmEvent implements AutoCloseable {
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
-                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
+                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER ->
                 Errno.ofNumber(-status());
         };
     }

@@ -110,12 +110,7 @@ public enum CmEventType {
      * A thread of the application has called {@link CmId#writeEvent}; its meaning is up to the application. C:
      * {@code RDMA_CM_EVENT_USER}.
      */
-    USER,
-    /**
-     * An internal event of the provider. Applications never receive it, in C or here. C:
-     * {@code RDMA_CM_EVENT_INTERNAL}.
-     */
-    INTERNAL;
+    USER;
 
     /** {@return the name {@code rdma_event_str} gives} */
     public String text() {

@@ -6,7 +6,6 @@ import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -107,7 +106,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * {@return a new asynchronous id} C: {@code rdma_create_id}.
      *
-     * @throws RdmaException EBADF if the channel is closed, EOPNOTSUPP for {@link PortSpace#IPOIB}
+     * @throws RdmaException EBADF if the channel is closed
      */
     public static CmId create(EventChannel channel, PortSpace space) throws RdmaException {
         return new CmId(channel, space, space.usualType());
@@ -116,7 +115,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * {@return a new synchronous id} C: {@code rdma_create_id} without a channel.
      *
-     * @throws RdmaException EOPNOTSUPP for {@link PortSpace#IPOIB}
+     * @throws RdmaException as {@link #create(EventChannel, PortSpace)}; there is no channel that could be closed
      */
     public static CmId create(PortSpace space) throws RdmaException {
         return new CmId(null, space, space.usualType());
@@ -130,7 +129,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param domain of the queue pairs, or null for the one that the device's ids share
      * @param attributes of the queue pairs, null to create none; the address information determines their type
-     * @throws RdmaException EOPNOTSUPP for {@link PortSpace#IPOIB}; EINVAL for a type of queue pair that the
+     * @throws RdmaException EINVAL for a type of queue pair that the
      *         port space does not allow, or if the address information lacks the address; and as
      *         {@link #bindAddress} for a passive one, as {@link #resolveAddress}, {@link #resolveRoute} and
      *         {@link #createQueuePair} for an active one
@@ -403,30 +402,6 @@ public final class CmId implements CmOperations, AutoCloseable {
             throw new IllegalArgumentException(
                     "the " + name + " must be from 0 to " + maximum + ", not " + value);
         }
-    }
-
-    /**
-     * Sets the enhanced connection options to offer to the peer's device. C: {@code rdma_set_local_ece}.
-     *
-     * @throws RdmaException EOPNOTSUPP for any but {@link EnhancedConnectionOptions#NONE}, because such options are
-     *         vendor-specific and none is supported
-     */
-    public void localOptions(EnhancedConnectionOptions value) throws RdmaException {
-        states.requireOpen();
-        if (!value.equals(EnhancedConnectionOptions.NONE)) {
-            throw RdmaException.unsupported("set local ECE", String.format(
-                    "the device has no options 0x%x of vendor 0x%06x; it has none at all",
-                    value.options(), value.vendorId()));
-        }
-    }
-
-    /**
-     * {@return the options of the peer's device that this device supports as well: always none} C:
-     * {@code rdma_get_remote_ece}.
-     */
-    public EnhancedConnectionOptions remoteOptions() {
-        states.requireOpen();
-        return EnhancedConnectionOptions.NONE;
     }
 
     // ---------------------------------------------------------------- addresses and routes
@@ -740,17 +715,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         REJECTED; ECONNRESET if the peer withdraws at this moment
      */
     public void reject(byte[] privateData) throws RdmaException {
-        step(() -> exchange.reject(Refusal.Cause.APPLICATION, privateData));
-    }
-
-    /**
-     * As {@link #reject}, because the peer's enhanced connection options are not acceptable. C:
-     * {@code rdma_reject_ece}.
-     *
-     * @throws RdmaException as {@link #reject}
-     */
-    public void rejectOptions(byte[] privateData) throws RdmaException {
-        step(() -> exchange.reject(Refusal.Cause.OPTIONS, privateData));
+        step(() -> exchange.reject(privateData));
     }
 
     /**

@@ -121,12 +121,12 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     }
 
     @Override
-    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    void reject(byte[] privateData) throws RdmaException {
         checkPrivateData(privateData, PrivateDataLimits::rejection, "reject");
         if (!states.is(IdState.REQUESTED) && !states.is(IdState.CONNECTING)) {
             throw noRequest("reject", "rejected");
         }
-        connection("reject").reject(cause, privateData);
+        connection("reject").reject(privateData);
         states.end();
     }
 
@@ -284,7 +284,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     /** The peer accepted, but this side's queue pair could not be brought up: rejects, so that the peer need not wait. */
     private static void rejectUnusable(CmConnection open) {
         try {
-            open.reject(Refusal.Cause.APPLICATION, new byte[0]);
+            open.reject(new byte[0]);
         } catch (RdmaException alreadyOver) {
             // Then it knows.
         }

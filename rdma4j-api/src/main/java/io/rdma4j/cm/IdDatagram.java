@@ -79,7 +79,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     }
 
     @Override
-    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    void reject(byte[] privateData) throws RdmaException {
         checkPrivateData(privateData, PrivateDataLimits::rejection, "reject");
         CmLookupRequest asked = request;
         if (asked == null || !states.is(IdState.REQUESTED)) {

@@ -49,7 +49,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
     /** @param parameters null for what the peer asked for */
     abstract void accept(@Nullable ConnectionParameters parameters) throws RdmaException;
 
-    abstract void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException;
+    abstract void reject(byte[] privateData) throws RdmaException;
 
     abstract void establish() throws RdmaException;
 

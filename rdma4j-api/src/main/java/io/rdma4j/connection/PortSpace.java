@@ -11,8 +11,6 @@ import java.util.Set;
  * <p>C: {@code enum rdma_port_space}. Source: IBTA annex A11.
  */
 public enum PortSpace {
-    /** IP over InfiniBand; on native InfiniBand only. C: {@code RDMA_PS_IPOIB}. */
-    IPOIB(0x0002),
     /** Connections: RC queue pairs. C: {@code RDMA_PS_TCP}. */
     TCP(0x0106),
     /** Datagrams: UD queue pairs. C: {@code RDMA_PS_UDP}. */
@@ -38,17 +36,16 @@ public enum PortSpace {
     public QueuePairType usualType() {
         return switch (this) {
             case TCP, IB -> QueuePairType.RC;
-            case UDP, IPOIB -> QueuePairType.UD;
+            case UDP -> QueuePairType.UD;
         };
     }
 
-    /** {@return the types of queue pairs its ids can have; none for IPOIB, which needs an InfiniBand link} */
+    /** {@return the types of queue pairs its ids can have} */
     public Set<QueuePairType> types() {
         return switch (this) {
             case TCP -> EnumSet.of(QueuePairType.RC);
             case UDP -> EnumSet.of(QueuePairType.UD);
             case IB -> EnumSet.of(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
-            case IPOIB -> EnumSet.noneOf(QueuePairType.class);
         };
     }
 }

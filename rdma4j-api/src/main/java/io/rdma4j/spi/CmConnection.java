@@ -44,7 +44,7 @@ public interface CmConnection {
      *
      * @throws RdmaException EINVAL if there is nothing to answer, ECONNRESET if the peer has withdrawn
      */
-    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException;
+    void reject(byte[] privateData) throws RdmaException;
 
     /**
      * Ends a request of whose peer nothing was heard as if its time were over: {@link Handler#onUnreachable} follows. Does

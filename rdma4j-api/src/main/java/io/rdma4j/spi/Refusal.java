@@ -15,12 +15,4 @@ public record Refusal(int code, String text, byte[] privateData, boolean isByNob
     public Refusal(int code, String text, byte[] privateData) {
         this(code, text, privateData, false);
     }
-
-    /** Why this side refuses; how it is said on the wire is the transport's business. */
-    public enum Cause {
-        /** The application decided so. */
-        APPLICATION,
-        /** The enhanced connection options of the peer's device do not fit. */
-        OPTIONS
-    }
 }

@@ -19,7 +19,7 @@ import java.util.Objects;
  * @param serviceLevel the service level, 0 to 15; RoCE over UDP does not carry it ({@code sl})
  * @param sourcePathBits the low bits of the local identifier, 0 to 127; InfiniBand only
  *        ({@code src_path_bits})
- * @param staticRate a rate limit as {@link StaticRate#code} has it, 0 for none; a hint ({@code static_rate})
+ * @param staticRate a rate limit as {@code enum ibv_rate} numbers them, 0 for none; a hint ({@code static_rate})
  * @param isGlobal whether the destination GID is used; RoCE demands it ({@code is_global})
  * @param port the local port, from 1 ({@code port_num})
  */

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
  * <p>C: the {@code alloc} and {@code free} members of {@code struct ibv_parent_domain_init_attr}. Called
  * while an object is created or closed; must not call the device.
  */
+@Experimental
 public interface BufferAllocator {
     /**
      * {@return native memory of an arena that any thread may use, or null for the device's own}

@@ -22,12 +22,6 @@ public enum CompletionField {
     DESTINATION_PATH_BITS(1 << 6),
     /** {@link WorkCompletion#completionTimestamp}. C: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP}. */
     COMPLETION_TIMESTAMP(1 << 7),
-    /** The VLAN of a raw packet; native devices only. C: {@code IBV_WC_EX_WITH_CVLAN}. */
-    VLAN(1 << 8),
-    /** The flow tag of a raw packet; native devices only. C: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
-    FLOW_TAG(1 << 9),
-    /** Tag matching; native devices only. C: {@code IBV_WC_EX_WITH_TM_INFO}. */
-    TAG_MATCHING(1 << 10),
     /**
      * {@link WorkCompletion#completionWallclockNs}. C: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
      */

@@ -159,6 +159,7 @@ public interface DeviceContext extends AutoCloseable {
      *
      * @throws RdmaException EOPNOTSUPP if the device does not support XRC; software devices do not
      */
+    @Experimental
     default XrcDomain openXrcDomain() throws RdmaException {
         throw RdmaException.unsupported("open XRC domain",
                 "this device has no extended reliable connections (XRC)");
@@ -178,6 +179,7 @@ public interface DeviceContext extends AutoCloseable {
      *         with CREATE_NEW if a process has it open, for other options, or for a file that is not in the machine's own
      *         file system
      */
+    @Experimental
     default XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
             throws RdmaException {
         throw RdmaException.unsupported("open XRC domain",
@@ -217,6 +219,7 @@ public interface DeviceContext extends AutoCloseable {
      * {@return further facts about the device for people to read: names and texts in display order, such as how a
      * software device reaches the network, and why} Empty by default.
      */
+    @Experimental
     default Map<String, String> details() {
         return Map.of();
     }

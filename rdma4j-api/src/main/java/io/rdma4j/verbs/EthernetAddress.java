@@ -10,6 +10,7 @@ import java.util.Locale;
  * @param mac the MAC address, in the low 48 bits
  * @param vlan the VLAN, 0xffff for none
  */
+@Experimental
 public record EthernetAddress(long mac, int vlan) {
     /** No VLAN. */
     public static final int NO_VLAN = 0xffff;

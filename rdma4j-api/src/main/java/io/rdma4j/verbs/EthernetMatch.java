@@ -10,6 +10,7 @@ import java.util.Objects;
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
  */
+@Experimental
 public record EthernetMatch(Fields value, Fields mask) implements FlowMatch {
     /** Any Ethernet header, to begin with. */
     public static final EthernetMatch ANY = new EthernetMatch(Fields.NONE, Fields.NONE);

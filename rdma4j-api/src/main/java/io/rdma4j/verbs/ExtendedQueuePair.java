@@ -97,6 +97,7 @@ public interface ExtendedQueuePair {
      * Sets the peer's shared receive queue for the request begun last. Queue pairs of other types than XRC_SEND ignore it.
      * C: {@code ibv_wr_set_xrc_srqn}.
      */
+    @Experimental
     ExtendedQueuePair toSharedReceiveQueue(int number);
 
     /**

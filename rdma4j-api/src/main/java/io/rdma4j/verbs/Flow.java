@@ -5,6 +5,7 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
  */
+@Experimental
 public interface Flow extends AutoCloseable {
     /** {@return the queue pair that gets the frames} */
     QueuePair queuePair();

@@ -6,6 +6,7 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_flow_spec}. Headers of tunnels, MPLS and ESP are not offered.
  */
+@Experimental
 public sealed interface FlowMatch permits EthernetMatch, Ipv4Match, Ipv6Match, PortMatch {
     /** {@return the layer of its header, 2 to 4; a rule has at most one match of each} */
     int layer();

@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import org.jspecify.annotations.Nullable;
-
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -23,11 +21,10 @@ import java.util.Objects;
  * @param port the port they come in by, from 1 ({@code port})
  * @param isPassedOn whether rules that follow may have the frames too ({@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP} of
  *        {@code flags})
- * @param tag what completions of the frames shall say ({@link CompletionField#FLOW_TAG}), 24 bits on many devices; null for
- *        nothing ({@code tag_id} of {@code struct ibv_flow_spec_action_tag}, {@code IBV_FLOW_SPEC_ACTION_TAG})
  */
+@Experimental
 public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority, int port,
-        boolean isPassedOn, @Nullable Integer tag) {
+        boolean isPassedOn) {
 
     /**
      * Checks what goes together.
@@ -56,7 +53,7 @@ public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority,
 
     /** {@return a rule for frames whose headers match, on port 1, of the first priority} */
     public static FlowRule of(FlowMatch... matches) {
-        return new FlowRule(FlowRuleType.NORMAL, List.of(matches), 0, 1, false, null);
+        return new FlowRule(FlowRuleType.NORMAL, List.of(matches), 0, 1, false);
     }
 
     /**
@@ -65,26 +62,21 @@ public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority,
      * @throws IllegalArgumentException for type NORMAL
      */
     public static FlowRule of(FlowRuleType type) {
-        return new FlowRule(type, List.of(), 0, 1, false, null);
+        return new FlowRule(type, List.of(), 0, 1, false);
     }
 
     /** {@return the same of another priority} */
     public FlowRule withPriority(int value) {
-        return new FlowRule(type, matches, value, port, isPassedOn, tag);
+        return new FlowRule(type, matches, value, port, isPassedOn);
     }
 
     /** {@return the same for another port} */
     public FlowRule withPort(int value) {
-        return new FlowRule(type, matches, priority, value, isPassedOn, tag);
-    }
-
-    /** {@return the same, with what completions shall say} */
-    public FlowRule withTag(int value) {
-        return new FlowRule(type, matches, priority, port, isPassedOn, value);
+        return new FlowRule(type, matches, priority, value, isPassedOn);
     }
 
     /** {@return the same, that lets rules that follow have the frames too} */
     public FlowRule passedOn() {
-        return new FlowRule(type, matches, priority, port, true, tag);
+        return new FlowRule(type, matches, priority, port, true);
     }
 }

@@ -5,6 +5,7 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code enum ibv_flow_attr_type}.
  */
+@Experimental
 public enum FlowRuleType {
     /** By their headers. C: {@code IBV_FLOW_ATTR_NORMAL}. */
     NORMAL(0),

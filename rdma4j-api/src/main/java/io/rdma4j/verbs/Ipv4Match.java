@@ -13,6 +13,7 @@ import java.util.Objects;
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
  */
+@Experimental
 public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {
     /** Any IPv4 header, to begin with. */
     public static final Ipv4Match ANY = new Ipv4Match(Fields.NONE, Fields.NONE);

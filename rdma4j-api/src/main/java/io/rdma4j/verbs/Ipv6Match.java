@@ -11,6 +11,7 @@ import java.util.Objects;
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
  */
+@Experimental
 public record Ipv6Match(Fields value, Fields mask) implements FlowMatch {
     /** Any IPv6 header, to begin with. */
     public static final Ipv6Match ANY = new Ipv6Match(Fields.NONE, Fields.NONE);

@@ -11,6 +11,7 @@ import java.util.Objects;
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
  */
+@Experimental
 public record PortMatch(Protocol protocol, Fields value, Fields mask) implements FlowMatch {
     /** Any TCP header, to begin with. */
     public static final PortMatch TCP = new PortMatch(Protocol.TCP, Fields.NONE, Fields.NONE);

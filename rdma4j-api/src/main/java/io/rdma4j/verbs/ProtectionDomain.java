@@ -104,6 +104,7 @@ public interface ProtectionDomain extends AutoCloseable {
      *         it has no room for another region
      * @throws IllegalStateException if the domain is closed
      */
+    @Experimental
     MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
             Set<AccessFlag> access) throws RdmaException;
 

@@ -53,6 +53,7 @@ public interface QueuePair extends AutoCloseable {
      * {@return the domain of connections that a queue pair of type XRC_RECEIVE belongs to, null for other types} C:
      * {@code xrcd} of {@code struct ibv_qp_init_attr_ex}.
      */
+    @Experimental
     default @Nullable XrcDomain xrcDomain() {
         return null;
     }
@@ -220,6 +221,7 @@ public interface QueuePair extends AutoCloseable {
      *         another type, or a rule that the device does not accept; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when
      *         the device's table is full
      */
+    @Experimental
     default Flow attachFlow(FlowRule rule) throws RdmaException {
         throw RdmaException.unsupported("attach flow",
                 "this device steers no flows; raw packets are for real NICs");

@@ -70,14 +70,6 @@ public enum QueuePairAttribute {
     CAPABILITIES("cap"),
     /** The number of the peer's queue pair. C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
     DESTINATION_QUEUE_PAIR("dest_qp_num"),
-    /** Unused since kernel 4.x. C: {@code _IBV_QP_SMAC}. */
-    SOURCE_MAC("smac"),
-    /** Unused. C: {@code _IBV_QP_ALT_SMAC}. */
-    ALTERNATE_SOURCE_MAC("alt_smac"),
-    /** Unused. C: {@code _IBV_QP_VID}. */
-    VLAN_ID("vlan_id"),
-    /** Unused. C: {@code _IBV_QP_ALT_VID}. */
-    ALTERNATE_VLAN_ID("alt_vlan_id"),
     /** Packet pacing, in kilobits a second. C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
     RATE_LIMIT("rate_limit");
 

@@ -441,9 +441,6 @@ public final class QueuePairAttributes {
                 case CAPABILITIES -> capabilities = other.capabilities;
                 case DESTINATION_QUEUE_PAIR -> destinationQueuePair = other.destinationQueuePair;
                 case RATE_LIMIT -> rateLimit = other.rateLimit;
-                case SOURCE_MAC, ALTERNATE_SOURCE_MAC, VLAN_ID, ALTERNATE_VLAN_ID -> {
-                    // They have no value here.
-                }
             }
         }
         set.addAll(other.set);

@@ -13,10 +13,13 @@ public enum QueuePairType {
     /** Unreliable datagram. C: {@code IBV_QPT_UD}. */
     UD(4),
     /** Raw Ethernet frames; native devices only. C: {@code IBV_QPT_RAW_PACKET}. */
+    @Experimental
     RAW_PACKET(8),
     /** Sending side of an extended reliable connection; native devices only. C: {@code IBV_QPT_XRC_SEND}. */
+    @Experimental
     XRC_SEND(9),
     /** Receiving side of an extended reliable connection; native devices only. C: {@code IBV_QPT_XRC_RECV}. */
+    @Experimental
     XRC_RECEIVE(10),
     /** A type of the driver's own; native devices only. C: {@code IBV_QPT_DRIVER}. */
     DRIVER(255);

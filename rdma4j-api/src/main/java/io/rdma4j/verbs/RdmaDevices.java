@@ -101,6 +101,7 @@ public final class RdmaDevices {
      * what to do about it} Empty if there are none. The devices of {@link #list} can be used in any case. It may take
      * longer than {@code list}. See {@link RdmaProvider#remarks}.
      */
+    @Experimental
     public static List<String> remarks() {
         return providers().stream().flatMap(provider -> provider.remarks().stream()).toList();
     }
@@ -130,14 +131,5 @@ public final class RdmaDevices {
             }
         }
         return watches.isEmpty() ? null : () -> watches.forEach(DeviceWatch::close);
-    }
-
-    /**
-     * {@return whether registered memory survives a fork of the process} The Java virtual machine never runs on in a
-     * forked child; a child process that it starts runs another program. So nothing has to be done. C:
-     * {@code ibv_is_fork_initialized}.
-     */
-    public static ForkStatus forkStatus() {
-        return ForkStatus.UNNEEDED;
     }
 }

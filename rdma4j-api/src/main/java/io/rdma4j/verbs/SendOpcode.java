@@ -57,13 +57,6 @@ public enum SendOpcode {
      */
     SEND_WITH_INVALIDATE(9, WorkCompletionOpcode.SEND),
     /**
-     * Has a card cut a TCP stream into packets: raw packets, and UD for IP over InfiniBand. A software device
-     * refuses it with EOPNOTSUPP. C: {@code IBV_WR_TSO}, {@code IBV_QP_EX_WITH_TSO}.
-     */
-    TSO(10, WorkCompletionOpcode.TSO),
-    /** An operation of the driver's own; EOPNOTSUPP where there is none. C: {@code IBV_WR_DRIVER1}. */
-    DRIVER1(11, WorkCompletionOpcode.DRIVER1),
-    /**
      * Makes earlier writes visible or persistent at the peer. RC. C: {@code IBV_WR_FLUSH},
      * {@code IBV_QP_EX_WITH_FLUSH}.
      */

@@ -331,6 +331,7 @@ public final class SendWorkRequest {
      * ({@link SharedReceiveQueue#number}). Queue pairs of type XRC_SEND need it with each request, WRITE and READ too; others
      * do not look at it. C: {@code qp_type.xrc.remote_srqn}.
      */
+    @Experimental
     public SendWorkRequest toSharedReceiveQueue(int number) {
         remoteSharedReceiveQueue = number;
         return this;

@@ -41,11 +41,13 @@ public final class SharedReceiveQueueInitAttributes {
     }
 
     /** {@return whose connections fill it, null but for type XRC} C: {@code xrcd}. */
+    @Experimental
     public @Nullable XrcDomain xrcDomain() {
         return xrcDomain;
     }
 
     /** Sets whose connections fill it; type XRC needs it ({@code xrcd}). */
+    @Experimental
     public SharedReceiveQueueInitAttributes xrcDomain(@Nullable XrcDomain value) {
         xrcDomain = value;
         return this;

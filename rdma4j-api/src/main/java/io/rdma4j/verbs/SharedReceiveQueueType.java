@@ -9,7 +9,6 @@ public enum SharedReceiveQueueType {
     /** Serves queue pairs of one protection domain. C: {@code IBV_SRQT_BASIC}. */
     BASIC,
     /** Extended reliable connections; native devices only. C: {@code IBV_SRQT_XRC}. */
-    XRC,
-    /** Tag matching; native devices only. C: {@code IBV_SRQT_TM}. */
-    TAG_MATCHING;
+    @Experimental
+    XRC;
 }

@@ -20,8 +20,6 @@ public enum WorkCompletionOpcode {
     BIND_MEMORY_WINDOW(5),
     /** A local key was invalidated. C: {@code IBV_WC_LOCAL_INV}. */
     LOCAL_INVALIDATE(6),
-    /** A segmented TCP message. C: {@code IBV_WC_TSO}. */
-    TSO(7),
     /** A FLUSH. C: {@code IBV_WC_FLUSH}. */
     FLUSH(8),
     /** An atomic write. C: {@code IBV_WC_ATOMIC_WRITE}. */
@@ -40,8 +38,6 @@ public enum WorkCompletionOpcode {
     TM_RECEIVE(133),
     /** Tag matching: no tag matched. C: {@code IBV_WC_TM_NO_TAG}. */
     TM_NO_TAG(134),
-    /** The driver's own. C: {@code IBV_WC_DRIVER1}. */
-    DRIVER1(135),
     /** The driver's own. C: {@code IBV_WC_DRIVER2}. */
     DRIVER2(136),
     /** The driver's own. C: {@code IBV_WC_DRIVER3}. */

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
  * {@link QueuePairType#XRC_SEND}, and at the peer a receiving one, created here. Thread safe.
  */
+@Experimental
 public interface XrcDomain extends AutoCloseable {
     /** {@return the device it belongs to} C: {@code context}. */
     DeviceContext context();

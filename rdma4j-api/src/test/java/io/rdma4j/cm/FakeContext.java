@@ -311,7 +311,7 @@ final class FakeContext implements CmContext {
         public void communicationEstablished() {}
 
         @Override
-        public void reject(Refusal.Cause cause, byte[] privateData) {}
+        public void reject(byte[] privateData) {}
 
         @Override
         public void disconnect() {

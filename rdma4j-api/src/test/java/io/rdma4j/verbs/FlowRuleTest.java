@@ -32,7 +32,7 @@ class FlowRuleTest {
         FlowRule sniffer = FlowRule.of(FlowRuleType.SNIFFER);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new FlowRule(sniffer.type(), FlowRule.of(PortMatch.TCP).matches(),
-                        0, 1, false, null))
+                        0, 1, false))
                 .withMessageContaining("SNIFFER");
     }
 

@@ -53,7 +53,7 @@ class ValuesTest {
     @Test
     void pathDescribesTheSameWayButForWhatIsChanged() {
         AddressHandleAttributes path = AddressHandleAttributes.to(Gid.ZERO, 1).withServiceLevel(2)
-                .withSourcePathBits(3).withStaticRate(StaticRate.RATE_10.code())
+                .withSourcePathBits(3).withStaticRate(3)
                 .withDestinationLid(5).withGlobal(false).withPort(7).withFlowLabel(8)
                 .withHopLimit(9).withTrafficClass(10).withSourceGidIndex(11)
                 .withDestination(new Gid(0, 12));

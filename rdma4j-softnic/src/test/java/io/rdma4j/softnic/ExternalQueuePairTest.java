@@ -9,7 +9,6 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -154,26 +153,5 @@ class ExternalQueuePairTest extends CmStage {
         assertRefused(client::establish, Errno.EINVAL, "of its own");
         request().close();
         expect(CmEventType.REJECTED).close();
-    }
-
-    @Test
-    void optionsOfNoVendorAreNoneAndRejectedWithTheirReason() throws Exception {
-        CmId listener = listener(PortSpace.TCP, OWN);
-        CmId client = id(PortSpace.TCP);
-        resolve(client, listener.localAddress());
-        client.localOptions(EnhancedConnectionOptions.NONE);
-        assertRefused(
-                () -> client.localOptions(
-                        new EnhancedConnectionOptions(0x15b3, 0x10)),
-                Errno.EOPNOTSUPP, "0x10", "0x0015b3");
-        client.connect(new ConnectionParameters().queuePairNumber(5));
-        CmId server = request();
-        assertThat(server.remoteOptions())
-                .isEqualTo(EnhancedConnectionOptions.NONE);
-        server.rejectOptions(new byte[0]);
-        try (CmEvent event = expect(CmEventType.REJECTED)) {
-            assertThat(event.status()).isEqualTo(35);
-            assertThat(event.description()).contains("vendor option");
-        }
     }
 }

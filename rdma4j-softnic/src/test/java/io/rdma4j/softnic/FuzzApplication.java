@@ -60,7 +60,7 @@ final class FuzzApplication {
             case BIND_MEMORY_WINDOW -> request.bind(devices.freeWindow,
                     MemoryWindow.nextRkey(devices.freeWindow.rkey()), devices.bind(1536));
             case SEND, SEND_WITH_IMMEDIATE, RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ,
-                    ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, ATOMIC_WRITE, TSO, DRIVER1 -> {
+                    ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, ATOMIC_WRITE -> {
                 // Complete.
             }
         }
@@ -82,7 +82,7 @@ final class FuzzApplication {
                 request.remote(request.remoteAddress() & ~7, request.rkey());
             }
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
-                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, TSO, DRIVER1 -> {
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> {
                 MemoryRegion region = choices.below(16) == 15 ? choices.of(devices.regions)
                         : devices.results;
                 if (region.equals(devices.underWindows)) {

@@ -143,10 +143,6 @@ class ObjectsTest {
                         new SharedReceiveQueueAttributes(1, 1, 0), null),
                 Errno.EOPNOTSUPP, "BASIC", "XRC");
         assertRefused(
-                () -> context.createCompletionQueue(
-                        new CompletionQueueInitAttributes().fields(CompletionField.VLAN)),
-                Errno.EOPNOTSUPP, "VLAN");
-        assertRefused(
                 () -> createQueuePair(
                         new QueuePairInitAttributes().type(QueuePairType.RAW_PACKET)),
                 Errno.EOPNOTSUPP, "RC, UC and UD", "RAW_PACKET");

@@ -112,7 +112,6 @@ class OperationTableTest {
                         type == QueuePairType.UD ? 0 : boundBy(a).rkey());
                 case BIND_MEMORY_WINDOW -> bind(request,
                         a.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2), a);
-                case TSO, DRIVER1 -> withPayload(request.opcode(opcode));
             };
         }
 

@@ -218,13 +218,6 @@ class QueuePairStateTest {
                 Errno.EMSGSIZE, "2147483649", "2147483648");
     }
 
-    @ParameterizedTest
-    @EnumSource(value = SendOpcode.class, names = {"TSO", "DRIVER1"})
-    void operationsThisDeviceDoesNotOfferAreRefused(SendOpcode opcode) {
-        assertRefused(() -> pair.a.queuePair.postSend(new SendWorkRequest().opcode(opcode)),
-                Errno.EOPNOTSUPP, opcode.name());
-    }
-
     // ---------------------------------------------------------------- the error state, and back
 
     @Test

@@ -265,7 +265,7 @@ final class Player {
             case FLUSH -> request.flush(work.remoteAddress(), work.rkey(), work.length(),
                     Set.of(work.placement()), work.selectivity());
             case LOCAL_INVALIDATE -> request.localInvalidate(work.invalidated());
-            case BIND_MEMORY_WINDOW, TSO, DRIVER1 -> throw new IllegalArgumentException(
+            case BIND_MEMORY_WINDOW -> throw new IllegalArgumentException(
                     work.opcode() + " is not work on the usual places");
         }
         if (hasPayload(work)) {
@@ -311,7 +311,7 @@ final class Player {
             case FLUSH -> batch.flush(work.rkey(), work.remoteAddress(), work.length(),
                     Set.of(work.placement()), work.selectivity());
             case LOCAL_INVALIDATE -> batch.localInvalidate(work.invalidated());
-            case BIND_MEMORY_WINDOW, TSO, DRIVER1 -> throw new IllegalArgumentException(
+            case BIND_MEMORY_WINDOW -> throw new IllegalArgumentException(
                     work.opcode() + " is not work on the usual places");
         }
         if (hasPayload(work) && work.opcode() != SendOpcode.ATOMIC_WRITE) {

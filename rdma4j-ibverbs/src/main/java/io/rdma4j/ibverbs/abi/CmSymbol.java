@@ -26,7 +26,6 @@ public enum CmSymbol implements Symbol {
     ACCEPT(Signature.of(INT, POINTER, POINTER)),
     REJECT(Signature.of(INT, POINTER, POINTER, BYTE)),
     /** Version 1.3. */
-    REJECT_ECE(false, Signature.of(INT, POINTER, POINTER, BYTE)),
     NOTIFY(Signature.of(INT, POINTER, INT)),
     DISCONNECT(Signature.of(INT, POINTER)),
     GET_CM_EVENT(Signature.of(INT, POINTER, POINTER)),

@@ -493,10 +493,6 @@ public final class Layout {
         public static final long PORTS_DST_PORT = 0;
         public static final long PORTS_SRC_PORT = 2;
 
-        /** {@code struct ibv_flow_spec_action_tag}. */
-        public static final long TAG_SIZE = 12;
-        public static final long TAG_ID = 8;
-
         private FlowSpec() {}
     }
 

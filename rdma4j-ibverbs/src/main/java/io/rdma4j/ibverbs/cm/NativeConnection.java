@@ -232,9 +232,9 @@ final class NativeConnection
     }
 
     @Override
-    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    public void reject(byte[] privateData) throws RdmaException {
         step("reject", EnumSet.of(State.REQUESTED, State.REPLIED), State.ENDED,
-                "there is no request or reply to answer", () -> id.reject(cause, privateData));
+                "there is no request or reply to answer", () -> id.reject(privateData));
         record.tell(Outcome.REJECTED,
                 device.isIwarp() ? 0 : RejectReason.CONSUMER_DEFINED.code());
     }
@@ -272,7 +272,7 @@ final class NativeConnection
     private void leave() {
         try {
             switch (state) {
-                case REPLIED, REQUESTED -> id.reject(Refusal.Cause.APPLICATION, NOTHING);
+                case REPLIED, REQUESTED -> id.reject(NOTHING);
                 case ACCEPTED, ESTABLISHED -> id.disconnect();
                 case FINDING_ROUTE, CONNECTING, LEAVING, ENDED, CLOSED -> {
                     // Destroying the id withdraws the request.

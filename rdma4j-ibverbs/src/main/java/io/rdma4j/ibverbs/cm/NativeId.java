@@ -289,19 +289,11 @@ final class NativeId {
         return data.length == 0 ? 0 : arena.allocateFrom(JAVA_BYTE, data).address();
     }
 
-    /**
-     * Rejects the request. C: {@code rdma_reject} and {@code rdma_reject_ece}; a library without the latter always names the
-     * application as the cause.
-     */
-    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    /** Rejects the request. C: {@code rdma_reject}. */
+    void reject(byte[] privateData) throws RdmaException {
         requireDevice("reject");
-        CmSymbol symbol = switch (cause) {
-            case APPLICATION -> CmSymbol.REJECT;
-            case OPTIONS -> channel.library().find(CmSymbol.REJECT_ECE) == null ? CmSymbol.REJECT
-                    : CmSymbol.REJECT_ECE;
-        };
         try (Arena arena = Arena.ofConfined()) {
-            call(symbol, "reject", "there is nothing to answer", bytes(arena, privateData),
+            call(CmSymbol.REJECT, "reject", "there is nothing to answer", bytes(arena, privateData),
                     privateData.length);
         }
     }

@@ -61,7 +61,7 @@ final class NativeLookupRequest
 
     @Override
     public void reject(byte[] privateData) throws RdmaException {
-        answer("reject", () -> id.reject(Refusal.Cause.APPLICATION, privateData));
+        answer("reject", () -> id.reject(privateData));
         FlightEvents.serviceLookup(FlightEvents.Lookup.REFUSED, false, local, peer, 0,
                 SidrStatus.REJECTED.code());
     }

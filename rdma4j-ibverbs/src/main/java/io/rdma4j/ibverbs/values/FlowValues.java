@@ -26,33 +26,24 @@ public final class FlowValues {
     private static final int IPV4_EXT = 0x32;
     private static final int TCP = 0x40;
     private static final int UDP = 0x41;
-    private static final int ACTION_TAG = 0x1000;
     private static final int MAC_BYTES = 6;
 
     private FlowValues() {}
 
     /** {@return a rule in new memory} */
     public static MemorySegment of(FlowRule rule, Arena arena) {
-        Integer tag = rule.tag();
-        long size = FlowAttr.SIZE + (tag == null ? 0 : FlowSpec.TAG_SIZE)
-                + rule.matches().stream().mapToLong(FlowValues::size).sum();
+        long size = FlowAttr.SIZE + rule.matches().stream().mapToLong(FlowValues::size).sum();
         MemorySegment target = arena.allocate(size, 8);
         Native.putInt(target, FlowAttr.TYPE, rule.type().code());
         Native.putShort(target, FlowAttr.LENGTH, (int) size);
         Native.putShort(target, FlowAttr.PRIORITY, rule.priority());
-        Native.putByte(target, FlowAttr.NUM_OF_SPECS,
-                rule.matches().size() + (tag == null ? 0 : 1));
+        Native.putByte(target, FlowAttr.NUM_OF_SPECS, rule.matches().size());
         Native.putByte(target, FlowAttr.PORT, rule.port());
         Native.putInt(target, FlowAttr.FLAGS, rule.isPassedOn() ? DONT_TRAP : 0);
         long at = FlowAttr.SIZE;
         for (FlowMatch match : rule.matches()) {
             write(target.asSlice(at, size(match)), match);
             at += size(match);
-        }
-        if (tag != null) {
-            MemorySegment action = target.asSlice(at, FlowSpec.TAG_SIZE);
-            begin(action, ACTION_TAG);
-            Native.putInt(action, FlowSpec.TAG_ID, tag);
         }
         return target;
     }

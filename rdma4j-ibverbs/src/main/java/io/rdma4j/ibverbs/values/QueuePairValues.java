@@ -59,7 +59,6 @@ public final class QueuePairValues {
             case CAPABILITIES -> 1 << 19;
             case DESTINATION_QUEUE_PAIR -> 1 << 20;
             case RATE_LIMIT -> 1 << 25;
-            case SOURCE_MAC, ALTERNATE_SOURCE_MAC, VLAN_ID, ALTERNATE_VLAN_ID -> 0;
         };
     }
 
@@ -151,9 +150,6 @@ public final class QueuePairValues {
             case DESTINATION_QUEUE_PAIR -> Native.putInt(target, QueuePairAttr.DEST_QP_NUM,
                     from.destinationQueuePair());
             case RATE_LIMIT -> Native.putInt(target, QueuePairAttr.RATE_LIMIT, from.rateLimit());
-            case SOURCE_MAC, ALTERNATE_SOURCE_MAC, VLAN_ID, ALTERNATE_VLAN_ID -> {
-                // Only the kernel sets these.
-            }
         }
     }
 
@@ -225,9 +221,6 @@ public final class QueuePairValues {
             case DESTINATION_QUEUE_PAIR -> to.destinationQueuePair(
                     Native.getInt(source, QueuePairAttr.DEST_QP_NUM) & 0xff_ffff);
             case RATE_LIMIT -> to.rateLimit(Native.getInt(source, QueuePairAttr.RATE_LIMIT));
-            case SOURCE_MAC, ALTERNATE_SOURCE_MAC, VLAN_ID, ALTERNATE_VLAN_ID -> {
-                // They have no bit.
-            }
         }
     }
 

@@ -89,8 +89,8 @@ record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
         }
 
         @Override
-        public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
-            request.reject(cause, privateData);
+        public void reject(byte[] privateData) throws RdmaException {
+            request.reject(privateData);
         }
 
         @Override

@@ -68,10 +68,6 @@ import java.util.function.UnaryOperator;
  * thread reads the library's events.
  */
 public final class NativeContext implements CmContext, NativeConnections.Owner {
-    /** Fields of raw packets and tag matching that {@code struct ibv_wc} lacks. */
-    private static final Set<CompletionField> NO_FIELDS = Set.of(CompletionField.VLAN,
-            CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
-
     private final RdmaDevice device;
     private final NativeLibraries libraries;
     private final Supplier<Map<InetAddress, Integer>> addresses;
@@ -345,12 +341,6 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             throws RdmaException {
         String operation = "create completion queue";
         CompletionQueueInitAttributes attributes = AttributeCopies.of(wanted);
-        for (CompletionField field : attributes.fields()) {
-            if (NO_FIELDS.contains(field)) {
-                throw RdmaException.unsupported(operation,
-                        "completions of native devices have no " + field);
-            }
-        }
         if (attributes.capacity() < 1) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the capacity must be at least 1, not " + attributes.capacity());

@@ -124,10 +124,6 @@ final class QueuePairControl {
     }
 
     void modify(QueuePairAttributes attributes) throws RdmaException {
-        if (attributes.isSet(QueuePairAttribute.SOURCE_MAC)
-                || attributes.isSet(QueuePairAttribute.VLAN_ID)) {
-            throw RdmaException.unsupported(MODIFY, "the kernel finds MAC and VLAN by itself");
-        }
         context.lock();
         try {
             checkOpen();

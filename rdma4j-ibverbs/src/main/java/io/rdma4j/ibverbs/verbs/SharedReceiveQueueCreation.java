@@ -49,8 +49,6 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
             return switch (wanted.type()) {
                 case BASIC -> basic(domain, wanted, attributes);
                 case XRC -> ofConnections(domain, wanted, attributes);
-                case TAG_MATCHING -> throw RdmaException.unsupported(CREATE,
-                        "rdma4j offers types BASIC and XRC, not " + wanted.type());
             };
         }
     }

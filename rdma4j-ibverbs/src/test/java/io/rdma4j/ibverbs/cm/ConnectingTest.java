@@ -358,7 +358,7 @@ class ConnectingTest {
             id -> id.connect(Machine.parameters(), 1),
             id -> id.connectSlowly(Machine.parameters(), 1),
             id -> id.accept(Machine.parameters(), 1),
-            id -> id.reject(Refusal.Cause.APPLICATION, new byte[0]), NativeId::establish,
+            id -> id.reject(new byte[0]), NativeId::establish,
             NativeId::communicationEstablished, NativeId::disconnect,
             id -> id.attributes(QueuePairState.INIT),
             id -> id.joinGroup(InetAddress.ofLiteral("239.1.2.3"), false));
@@ -447,7 +447,7 @@ class ConnectingTest {
         for (ThrowingCallable call : List.<ThrowingCallable>of(
                 () -> connection.accept(Machine.parameters(), 1), connection::establish,
                 connection::communicationEstablished, connection::disconnect,
-                () -> connection.reject(Refusal.Cause.APPLICATION, new byte[0]),
+                () -> connection.reject(new byte[0]),
                 () -> bringUp.attributes(QueuePairState.INIT),
                 () -> bringUp.attributes(QueuePairState.RTS))) {
             assertErrno(Errno.EINVAL, call);

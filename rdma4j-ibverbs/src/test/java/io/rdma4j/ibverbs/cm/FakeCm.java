@@ -118,12 +118,10 @@ final class FakeCm {
         });
         define(CmSymbol.CONNECT, this::connect);
         define(CmSymbol.ACCEPT, this::param);
-        for (CmSymbol each : List.of(CmSymbol.REJECT, CmSymbol.REJECT_ECE)) {
-            define(each, args -> {
-                id(args).privateData.add(bytes(args[1], (int) args[2] & 0xff));
-                return 0;
-            });
-        }
+        define(CmSymbol.REJECT, args -> {
+            id(args).privateData.add(bytes(args[1], (int) args[2] & 0xff));
+            return 0;
+        });
         define(CmSymbol.INIT_QP_ATTR, this::initAttributes);
         define(CmSymbol.JOIN_MULTICAST_EX, args -> {
             MemorySegment how = Native.at(args[1], JoinMulticast.SIZE);

@@ -165,28 +165,12 @@ class ListeningTest {
         FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
         CmConnection connection = next().request();
 
-        connection.reject(Refusal.Cause.APPLICATION, new byte[]{4, 5});
+        connection.reject(new byte[]{4, 5});
 
         assertThat(id.privateData).containsExactly(new byte[]{4, 5});
         connection.close();
         assertThat(machine.cm.count(CmSymbol.REJECT)).isEqualTo(1);
         listener.close();
-    }
-
-    @Test
-    void optionsThatDoNotFitAreSaidIfTheLibraryCan() throws Exception {
-        listen(machine.roce, Machine.ROCE);
-        FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
-        next().request().reject(Refusal.Cause.OPTIONS, new byte[]{4});
-        assertThat(id.privateData).containsExactly(new byte[]{4});
-        assertThat(machine.cm.count(CmSymbol.REJECT_ECE)).isEqualTo(1);
-        machine.close();
-
-        machine = new Machine(CmSymbol.REJECT_ECE);
-        listen(machine.roce, Machine.ROCE);
-        ask(machine.newest(), Machine.ROCE);
-        next().request().reject(Refusal.Cause.OPTIONS, new byte[]{4});
-        assertThat(machine.cm.count(CmSymbol.REJECT)).isEqualTo(1);
     }
 
     @Test

@@ -276,9 +276,6 @@ class XrcTest {
                 shared(connections, queue).xrcDomain(null)), "needs an XRC domain");
         assertRefused(Errno.EINVAL, () -> domain.createSharedReceiveQueue(
                 shared(connections, queue).type(SharedReceiveQueueType.BASIC)), "not BASIC");
-        assertRefused(Errno.EOPNOTSUPP, () -> domain.createSharedReceiveQueue(
-                shared(connections, queue).type(SharedReceiveQueueType.TAG_MATCHING)),
-                "TAG_MATCHING");
         connections.close();
         assertThatIllegalStateException().isThrownBy(
                 () -> domain.createSharedReceiveQueue(shared(connections, queue)));

@@ -317,7 +317,7 @@ public final class SendRequest {
         return switch (opcode) {
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE_WITH_IMMEDIATE -> true;
             case RDMA_WRITE, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD,
-                    LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                    LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, FLUSH, ATOMIC_WRITE ->
                 false;
         };
     }
@@ -328,7 +328,7 @@ public final class SendRequest {
             case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
                 true;
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
-                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1 ->
+                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE ->
                 false;
         };
     }
@@ -338,7 +338,7 @@ public final class SendRequest {
         return switch (opcode) {
             case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> length;
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
-                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, FLUSH, ATOMIC_WRITE ->
                 0;
         };
     }

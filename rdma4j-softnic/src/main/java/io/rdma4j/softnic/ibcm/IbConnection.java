@@ -116,11 +116,8 @@ final class IbConnection implements CmConnection {
     }
 
     @Override
-    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
-        RejectReason reason = switch (cause) {
-            case APPLICATION -> RejectReason.CONSUMER_DEFINED;
-            case OPTIONS -> RejectReason.VENDOR_OPTION_NOT_SUPPORTED;
-        };
+    public void reject(byte[] privateData) throws RdmaException {
+        RejectReason reason = RejectReason.CONSUMER_DEFINED;
         nic.driver().call(nowNs -> {
             ibConnection().reject(reason, privateData);
             record(FlightEvents.Outcome.REJECTED, reason.code());

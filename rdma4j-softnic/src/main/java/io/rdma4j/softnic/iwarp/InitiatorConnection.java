@@ -157,7 +157,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
     }
 
     @Override
-    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    public void reject(byte[] privateData) throws RdmaException {
         throw new RdmaException(Errno.EINVAL, "reject", "this side has asked for the connection");
     }
 

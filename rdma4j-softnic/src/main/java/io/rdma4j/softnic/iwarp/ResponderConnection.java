@@ -171,7 +171,7 @@ final class ResponderConnection extends IwarpConnection {
     }
 
     @Override
-    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+    public void reject(byte[] privateData) throws RdmaException {
         driver().call(nowNs -> {
             refuse(requireAsked("reject"), privateData);
             return this;

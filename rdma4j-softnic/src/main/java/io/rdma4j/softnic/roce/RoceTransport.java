@@ -250,7 +250,6 @@ public final class RoceTransport implements Transport {
             case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, SEND_WITH_INVALIDATE,
                     FLUSH, ATOMIC_WRITE ->
                 EnumSet.of(QueuePairType.RC);
-            case TSO, DRIVER1 -> EnumSet.noneOf(QueuePairType.class);
         };
     }
 

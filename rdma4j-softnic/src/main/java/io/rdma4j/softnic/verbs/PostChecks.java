@@ -126,7 +126,7 @@ final class PostChecks {
                 checkBind(request, bindable);
             }
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
-                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, TSO, DRIVER1 -> {
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> {
                 // Any length will do.
             }
         }

@@ -46,7 +46,6 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -247,13 +246,6 @@ public final class SoftDeviceContext implements CmContext {
                 Limits.COMPLETIONS);
         Limits.checkRange(operation, "the completion vector", attributes.completionVector(), 0,
                 Limits.COMPLETION_VECTORS - 1);
-        EnumSet<CompletionField> unknown = EnumSet.of(CompletionField.VLAN,
-                CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
-        unknown.retainAll(attributes.fields());
-        if (!unknown.isEmpty()) {
-            throw RdmaException.unsupported(operation,
-                    "completions of this device have no " + unknown);
-        }
         ProtectionDomain parent = attributes.parentDomain();
         if (parent != null && !parent.context().equals(this)) {
             throw new RdmaException(Errno.EINVAL, operation,

@@ -184,8 +184,7 @@ class IwarpDeviceTest extends IwarpStage {
     void aRefusalCarriesPrivateData() throws Exception {
         ask(listen());
         server.awaitWord("request");
-        server.connected().reject(Refusal.Cause.APPLICATION,
-                "no".getBytes(StandardCharsets.US_ASCII));
+        server.connected().reject("no".getBytes(StandardCharsets.US_ASCII));
         client.awaitWord("refused -104");
         assertThat(client.privateData).asString().isEqualTo("no");
     }

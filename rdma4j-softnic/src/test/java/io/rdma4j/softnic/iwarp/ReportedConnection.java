@@ -71,7 +71,7 @@ final class ReportedConnection implements CmConnection.Handler {
     }
 
     void reject(byte[] privateData) throws RdmaException {
-        connection().reject(Refusal.Cause.APPLICATION, privateData);
+        connection().reject(privateData);
         event("reject", State.OVER, State.ASKED);
     }
 

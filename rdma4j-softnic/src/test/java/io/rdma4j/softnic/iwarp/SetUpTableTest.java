@@ -373,7 +373,7 @@ class SetUpTableTest extends TimedStage {
                 case TIME_OUT -> skip(LONG_NS);
                 case ACCEPT -> connection().accept(new ConnectionParameters(),
                         side.queuePair.number());
-                case REJECT -> connection().reject(Refusal.Cause.APPLICATION, new byte[0]);
+                case REJECT -> connection().reject(new byte[0]);
                 case DISCONNECT -> connection().disconnect();
                 case CLOSE -> connection().close();
                 case LISTENER_CLOSED -> Objects.requireNonNull(listener).close();

@@ -248,8 +248,7 @@ final class RcCompleter {
                 placeAtomic(packet, psn, request, nowNs);
             case FLUSH, ATOMIC_WRITE -> placeNothing(packet, psn, nowNs);
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
-                    RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
-                    DRIVER1 ->
+                    RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
                 throw new IllegalArgumentException(request.opcode() + " awaits no response");
         }
     }

@@ -231,7 +231,7 @@ final class RcRequester {
             case RDMA_READ -> pollRead(request, out, nowNs);
             case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
                 pollOneResponse(request, out, nowNs);
-            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1 ->
+            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
                 failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
         };
     }
@@ -383,8 +383,7 @@ final class RcRequester {
                 }
             }
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
-                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
-                    DRIVER1 ->
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
                 throw new IllegalArgumentException(
                         request.opcode() + " has no response of one packet");
         }
@@ -454,7 +453,7 @@ final class RcRequester {
             case SEND_WITH_INVALIDATE ->
                 isFirst ? Opcode.RC_SEND_ONLY_INVALIDATE : Opcode.RC_SEND_LAST_INVALIDATE;
             case SEND, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, LOCAL_INVALIDATE,
-                    BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                    BIND_MEMORY_WINDOW, FLUSH, ATOMIC_WRITE ->
                 isFirst ? Opcode.RC_SEND_ONLY : Opcode.RC_SEND_LAST;
         };
     }

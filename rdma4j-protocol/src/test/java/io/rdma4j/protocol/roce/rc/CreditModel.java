@@ -97,7 +97,6 @@ final class CreditModel implements Wire.Watcher {
                     LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
                 new Posted(false, false, length);
             case RDMA_READ -> new Posted(false, true, length);
-            case TSO, DRIVER1 -> throw new IllegalArgumentException(opcode + " is not offered");
         };
         unfinished.add(request);
         boolean isHeardByThePeer = opcode != SendOpcode.LOCAL_INVALIDATE

@@ -183,7 +183,6 @@ class RcCreditsTest {
                         ATOMIC_WRITE -> {
                     // Nothing more.
                 }
-                case TSO, DRIVER1 -> throw new IllegalArgumentException(opcode + " is not offered");
             }
             if (length > 0) {
                 request.add(pair.a.address, length, pair.a.key);
@@ -195,7 +194,7 @@ class RcCreditsTest {
         private int length(SendOpcode opcode) {
             return switch (opcode) {
                 case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, ATOMIC_WRITE -> Long.BYTES;
-                case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, FLUSH, TSO, DRIVER1 -> 0;
+                case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, FLUSH -> 0;
                 case RDMA_READ -> random.nextInt(LONGEST_READ);
                 case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
                         RDMA_WRITE_WITH_IMMEDIATE ->

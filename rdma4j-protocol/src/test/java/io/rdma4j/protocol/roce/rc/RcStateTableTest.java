@@ -164,8 +164,6 @@ class RcStateTableTest {
                         LOCAL_INVALIDATE          | -     | -    | -   | 1 success                        | -   | 1 flushed
                         BIND_MEMORY_WINDOW        | -     | -    | -   | 1 success                        | -   | 1 flushed
                         SEND_WITH_INVALIDATE      | -     | -    | -   | SEND_ONLY_INVALIDATE 0           | -   | 1 flushed
-                        TSO                       | -     | -    | -   | 1 LOCAL_QP_OPERATION_ERROR, >ERR | -   | 1 flushed
-                        DRIVER1                   | -     | -    | -   | 1 LOCAL_QP_OPERATION_ERROR, >ERR | -   | 1 flushed
                         FLUSH                     | -     | -    | -   | FLUSH 0                          | -   | 1 flushed
                         ATOMIC_WRITE              | -     | -    | -   | ATOMIC_WRITE 0                   | -   | 1 flushed
                         """,
@@ -189,7 +187,7 @@ class RcStateTableTest {
             case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, ATOMIC_WRITE -> request
                     .add(pair.a.address, Long.BYTES, pair.a.key);
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
-                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, TSO, DRIVER1 ->
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ ->
                 request.add(pair.a.address, SHORT, pair.a.key);
         };
     }
