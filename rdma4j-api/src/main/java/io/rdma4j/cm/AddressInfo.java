@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -24,14 +25,69 @@ import java.util.stream.Collectors;
  * {@code rdma_freeaddrinfo}. Route and connection data ({@code ai_route}, {@code ai_connect}) exist on
  * InfiniBand alone.
  *
- * @param isPassive whether it is for a listener ({@code RAI_PASSIVE})
- * @param portSpace the port space ({@code ai_port_space})
- * @param queuePairType the type of queue pair ({@code ai_qp_type})
- * @param source the local address, or null to let the route to the destination decide ({@code ai_src_addr})
- * @param destination the peer's address, or null for a listener ({@code ai_dst_addr})
+ * <p>Immutable; equal if all addresses and values are. A later version may have further ones.
  */
-public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType queuePairType,
-        @Nullable InetSocketAddress source, @Nullable InetSocketAddress destination) {
+public final class AddressInfo {
+    private final boolean isPassive;
+    private final PortSpace portSpace;
+    private final QueuePairType queuePairType;
+    private final @Nullable InetSocketAddress source;
+    private final @Nullable InetSocketAddress destination;
+
+    AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType queuePairType,
+            @Nullable InetSocketAddress source, @Nullable InetSocketAddress destination) {
+        this.isPassive = isPassive;
+        this.portSpace = portSpace;
+        this.queuePairType = queuePairType;
+        this.source = source;
+        this.destination = destination;
+    }
+
+    /** {@return whether it is for a listener} C: {@code RAI_PASSIVE} of {@code ai_flags}. */
+    public boolean isPassive() {
+        return isPassive;
+    }
+
+    /** {@return the port space} C: {@code ai_port_space}. */
+    public PortSpace portSpace() {
+        return portSpace;
+    }
+
+    /** {@return the type of queue pair} C: {@code ai_qp_type}. */
+    public QueuePairType queuePairType() {
+        return queuePairType;
+    }
+
+    /** {@return the local address, or null to let the route to the destination decide} C: {@code ai_src_addr}. */
+    public @Nullable InetSocketAddress source() {
+        return source;
+    }
+
+    /** {@return the peer's address, or null for a listener} C: {@code ai_dst_addr}. */
+    public @Nullable InetSocketAddress destination() {
+        return destination;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof AddressInfo that && isPassive == that.isPassive
+                && portSpace == that.portSpace && queuePairType == that.queuePairType
+                && Objects.equals(source, that.source)
+                && Objects.equals(destination, that.destination);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(isPassive, portSpace, queuePairType, source, destination);
+    }
+
+    /** {@return the addresses and what they are for, in one line} */
+    @Override
+    public String toString() {
+        return (isPassive ? "listen at " + source
+                : "connect to " + destination + (source == null ? "" : " from " + source))
+                + " " + portSpace + " " + queuePairType;
+    }
 
     /**
      * How to resolve.

@@ -233,16 +233,16 @@ public final class CmEvent implements AutoCloseable {
     }
 
     private Errno errno() {
+        Errno ofStatus = status() < 0 ? Errno.ofNumber(-status()) : Errno.EIO;
         return switch (type) {
             case REJECTED -> Errno.ECONNREFUSED;
-            case UNREACHABLE ->
-                details.refusal() == null ? Errno.ofNumber(-status()) : Errno.ECONNREFUSED;
-            case DISCONNECTED -> status() < 0 ? Errno.ofNumber(-status()) : Errno.ECONNRESET;
+            case UNREACHABLE -> details.refusal() == null ? ofStatus : Errno.ECONNREFUSED;
+            case DISCONNECTED -> status() < 0 ? ofStatus : Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
                     ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER ->
-                Errno.ofNumber(-status());
+                ofStatus;
         };
     }
 

@@ -41,7 +41,20 @@ public final class AsyncEvents {
      * @param port the port that it happened to, 0 for none
      */
     public void publish(AsyncEventType type, int port) {
-        queue.publish(new EventQueue.Published<>(new Event(type, port), unacknowledged));
+        publish(type, type.code(), port);
+    }
+
+    /**
+     * Tells the application of an event that this version does not know.
+     *
+     * @param code the number of its type in verbs.h
+     */
+    public void publishUnknown(int code) {
+        publish(AsyncEventType.UNKNOWN, code, 0);
+    }
+
+    private void publish(AsyncEventType type, int code, int port) {
+        queue.publish(new EventQueue.Published<>(new Event(type, code, port), unacknowledged));
     }
 
     /**
@@ -72,17 +85,24 @@ public final class AsyncEvents {
 
     private final class Event implements AsyncEvent {
         private final AsyncEventType type;
+        private final int code;
         private final int port;
         private final AtomicBoolean isAcknowledged = new AtomicBoolean();
 
-        Event(AsyncEventType type, int port) {
+        Event(AsyncEventType type, int code, int port) {
             this.type = type;
+            this.code = code;
             this.port = port;
         }
 
         @Override
         public AsyncEventType type() {
             return type;
+        }
+
+        @Override
+        public int typeCode() {
+            return code;
         }
 
         @Override
@@ -114,7 +134,7 @@ public final class AsyncEvents {
 
         @Override
         public String toString() {
-            return type.text();
+            return type == AsyncEventType.UNKNOWN ? "event " + code : type.text();
         }
     }
 }

@@ -49,6 +49,12 @@ public final class CompletionSlot extends WorkCompletion {
     }
 
     @Override
+    public CompletionSlot fillUnknown(int code) {
+        super.fillUnknown(code);
+        return this;
+    }
+
+    @Override
     public CompletionSlot fillVendorError(int code) {
         super.fillVendorError(code);
         return this;

@@ -12,6 +12,11 @@ public interface AsyncEvent extends AutoCloseable {
     /** {@return what happened} C: {@code event_type}. */
     AsyncEventType type();
 
+    /** {@return the number of its type in verbs.h, also where it is UNKNOWN} C: {@code event_type}. */
+    default int typeCode() {
+        return type().code();
+    }
+
     /** {@return the queue pair it happened to, or null} C: {@code element.qp}. */
     @Nullable
     QueuePair queuePair();

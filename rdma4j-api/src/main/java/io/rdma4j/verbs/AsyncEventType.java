@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  * port. A device raises only the events of its transport; the software NIC has no subnet manager, for example.
  *
  * <p>C: {@code enum ibv_event_type}, {@code ibv_event_type_str}. Source: IBTA 11.6.3.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum AsyncEventType {
     /**
@@ -106,7 +108,9 @@ public enum AsyncEventType {
      * The speed of a port changed. {@link DeviceContext#queryPortSpeed} has the new one. C:
      * {@code IBV_EVENT_DEVICE_SPEED_CHANGE}.
      */
-    DEVICE_SPEED_CHANGE(20, "device speed change");
+    DEVICE_SPEED_CHANGE(20, "device speed change"),
+    /** One that this version does not know; {@link AsyncEvent#typeCode} has its number. */
+    UNKNOWN(-1, "unknown");
 
     private final int code;
     private final String text;
@@ -116,7 +120,17 @@ public enum AsyncEventType {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static AsyncEventType ofCode(int code) {
+        for (AsyncEventType each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -6,36 +6,78 @@ import java.util.Set;
 /**
  * What a device is and can do.
  *
- * <p>C: {@code struct ibv_device_attr}, {@code ibv_query_device}. A limit the device does not name is
- * zero.
+ * <p>C: {@code struct ibv_device_attr} and {@code struct ibv_device_attr_ex} with its {@code orig_attr}, {@code ibv_query_device} and
+ * {@code ibv_query_device_ex}. What this interface does not offer on any device (TSO, RSS, tag matching, raw packets, packet
+ * pacing) has no method.
  *
- * @param firmwareVersion the version of what runs the device ({@code fw_ver})
- * @param nodeGuid the node's identifier ({@code node_guid})
- * @param systemImageGuid the identifier shared by all nodes of one machine ({@code sys_image_guid})
- * @param vendorId the vendor, an IEEE number ({@code vendor_id})
- * @param vendorPartId the vendor's part number ({@code vendor_part_id})
- * @param hardwareVersion the vendor's version ({@code hw_ver})
- * @param physicalPortCount ports, numbered from 1 ({@code phys_port_cnt})
- * @param capabilities what it can do ({@code device_cap_flags})
- * @param atomicCapability how far its atomics are atomic ({@code atomic_cap})
- * @param localAckDelay the delay it may add before it acknowledges: 4.096 us times 2 to this power
- *        ({@code local_ca_ack_delay})
- * @param completionVectors completion vectors ({@code ibv_context.num_comp_vectors})
- * @param limits its limits
+ * <p>Implemented by rdma4j alone; a later version may add methods.
  */
-public record DeviceAttributes(String firmwareVersion, long nodeGuid, long systemImageGuid,
-        int vendorId, int vendorPartId, int hardwareVersion, int physicalPortCount,
-        Set<DeviceCapability> capabilities, AtomicCapability atomicCapability, int localAckDelay,
-        int completionVectors, Map<DeviceLimit, Long> limits) {
+public interface DeviceAttributes {
+    /** {@return the version of what runs the device} C: {@code fw_ver}. */
+    String firmwareVersion();
 
-    /** Keeps copies of the collections. */
-    public DeviceAttributes {
-        capabilities = Set.copyOf(capabilities);
-        limits = Map.copyOf(limits);
-    }
+    /** {@return the node's identifier} C: {@code node_guid}. */
+    long nodeGuid();
 
-    /** {@return a limit} */
-    public long limit(DeviceLimit limit) {
-        return limits.getOrDefault(limit, 0L);
+    /** {@return the identifier shared by all nodes of one machine} C: {@code sys_image_guid}. */
+    long systemImageGuid();
+
+    /** {@return the vendor, an IEEE number} C: {@code vendor_id}. */
+    int vendorId();
+
+    /** {@return the vendor's part number} C: {@code vendor_part_id}. */
+    int vendorPartId();
+
+    /** {@return the vendor's version} C: {@code hw_ver}. */
+    int hardwareVersion();
+
+    /** {@return ports, numbered from 1} C: {@code phys_port_cnt}, {@code phys_port_cnt_ex}. */
+    int physicalPortCount();
+
+    /** {@return what it can do} C: {@code device_cap_flags}. */
+    Set<DeviceCapability> capabilities();
+
+    /** {@return how far its atomics are atomic} C: {@code atomic_cap}. */
+    AtomicCapability atomicCapability();
+
+    /**
+     * {@return the delay it may add before it acknowledges: 4.096 us times 2 to this power} C: {@code local_ca_ack_delay}.
+     */
+    int localAckDelay();
+
+    /** {@return completion vectors} C: {@code ibv_context.num_comp_vectors}. */
+    int completionVectors();
+
+    /** {@return its limits} */
+    Map<DeviceLimit, Long> limits();
+
+    /** {@return the bits of a completion timestamp that count; 0 if there are none} C: {@code completion_timestamp_mask}. */
+    long completionTimestampMask();
+
+    /**
+     * {@return the rate of the clock that completion timestamps come from, 0 if there is none} C: {@code hca_core_clock}.
+     */
+    long clockKhz();
+
+    /**
+     * {@return the most completions one notification may wait for, 0 for no moderation} C: {@code cq_mod_caps.max_cq_count}.
+     */
+    int maxModerationCount();
+
+    /** {@return the longest a notification may be put off, in microseconds} C: {@code cq_mod_caps.max_cq_period}. */
+    int maxModerationPeriodUs();
+
+    /** {@return bytes of device memory that can be allocated, 0 for none} C: {@code max_dm_size}. */
+    long maxDeviceMemory();
+
+    /**
+     * {@return what {@link AccessFlag#ON_DEMAND} regions may be used for by each transport; empty for no on-demand paging}
+     * C: {@code odp_caps.per_transport_caps}.
+     */
+    Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging();
+
+    /** {@return a limit, 0 for one that the device does not name} */
+    default long limit(DeviceLimit limit) {
+        return limits().getOrDefault(limit, 0L);
     }
 }

@@ -20,18 +20,11 @@ public interface DeviceContext extends AutoCloseable {
     RdmaDevice device();
 
     /**
-     * {@return the attributes and limits of the device} C: {@code ibv_query_device}.
+     * {@return the attributes and limits of the device} C: {@code ibv_query_device}, {@code ibv_query_device_ex}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     DeviceAttributes queryDevice() throws RdmaException;
-
-    /**
-     * {@return further attributes and limits of the device} C: {@code ibv_query_device_ex}.
-     *
-     * @throws RdmaException EIO if the device cannot be asked; never by a software device
-     */
-    ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException;
 
     /**
      * {@return the present value of the raw clock that completion timestamps come from} C:

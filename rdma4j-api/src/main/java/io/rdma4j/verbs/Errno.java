@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  * wrong and what would be right.
  *
  * <p>The numbers are those of Linux, so that a status in a {@code CmEvent} reads as in C.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum Errno {
     /** The process or the object lacks a right: a capability of the process, or the protection domain is another one. */
@@ -76,7 +78,9 @@ public enum Errno {
     /** The peer's host is down, as the last router reports. */
     EHOSTDOWN(112),
     /** The host name is unknown, or the host cannot be reached. */
-    EHOSTUNREACH(113);
+    EHOSTUNREACH(113),
+    /** One that has no name here; {@link RdmaException#errorNumber} has its number. */
+    OTHER(-1);
 
     private final int number;
 
@@ -84,17 +88,17 @@ public enum Errno {
         this.number = number;
     }
 
-    /** {@return the error of a number; {@link #EIO} for one that has no name here} */
+    /** {@return the error of a number, {@link #OTHER} for one that has no name here} */
     public static Errno ofNumber(int number) {
         for (Errno errno : values()) {
             if (errno.number == number) {
                 return errno;
             }
         }
-        return EIO;
+        return OTHER;
     }
 
-    /** {@return the number Linux gives this error} */
+    /** {@return the number Linux gives this error, -1 for {@link #OTHER}} */
     public int number() {
         return number;
     }

@@ -5,10 +5,24 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_gid_entry}, {@code ibv_query_gid_ex}, {@code ibv_query_gid_table}.
  *
- * @param gid the identifier ({@code gid})
- * @param index its place in the table ({@code gid_index})
- * @param port the port, from 1 ({@code port_num})
- * @param type how its packets are framed ({@code gid_type})
- * @param interfaceIndex the index of the network interface below, or 0 ({@code ndev_ifindex})
+ * <p>Implemented by rdma4j alone; a later version may add methods.
  */
-public record GidEntry(Gid gid, int index, int port, GidType type, int interfaceIndex) {}
+public interface GidEntry {
+    /** {@return the identifier} C: {@code gid}. */
+    Gid gid();
+
+    /** {@return its place in the table} C: {@code gid_index}. */
+    int index();
+
+    /** {@return the port, from 1} C: {@code port_num}. */
+    int port();
+
+    /** {@return how its packets are framed} C: {@code gid_type}. */
+    GidType type();
+
+    /** {@return the number of that type in verbs.h, also where it is UNKNOWN} C: {@code gid_type}. */
+    int typeCode();
+
+    /** {@return the index of the network interface below, or 0} C: {@code ndev_ifindex}. */
+    int interfaceIndex();
+}

@@ -4,19 +4,40 @@ package io.rdma4j.verbs;
  * How packets of a GID are framed.
  *
  * <p>C: {@code enum ibv_gid_type}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum GidType {
     /** Native InfiniBand. C: {@code IBV_GID_TYPE_IB}. */
-    INFINIBAND("IB"),
+    INFINIBAND(0, "IB"),
     /** RoCE directly on Ethernet. C: {@code IBV_GID_TYPE_ROCE_V1}. */
-    ROCE_V1("RoCE v1"),
+    ROCE_V1(1, "RoCE v1"),
     /** RoCE over UDP and IP. C: {@code IBV_GID_TYPE_ROCE_V2}. */
-    ROCE_V2("RoCE v2");
+    ROCE_V2(2, "RoCE v2"),
+    /** One that this version does not know; {@link GidEntry#typeCode} has its number. */
+    UNKNOWN(-1, "unknown");
 
+    private final int code;
     private final String text;
 
-    GidType(String text) {
+    GidType(int code, String text) {
+        this.code = code;
         this.text = text;
+    }
+
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static GidType ofCode(int code) {
+        for (GidType each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
+    public int code() {
+        return code;
     }
 
     /** {@return the name the tools print} */

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * What kind of node a device is.
  *
  * <p>C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum NodeType {
     /** A host or target channel adapter. C: {@code IBV_NODE_CA}. */
@@ -19,7 +21,9 @@ public enum NodeType {
     /** Cisco usNIC over UDP. C: {@code IBV_NODE_USNIC_UDP}. */
     USNIC_UDP(6, "usNIC UDP"),
     /** Unspecified. C: {@code IBV_NODE_UNSPECIFIED}. */
-    UNSPECIFIED(7, "unspecified");
+    UNSPECIFIED(7, "unspecified"),
+    /** One that this version does not know; {@link RdmaDevice#nodeTypeCode} has its number. C: {@code IBV_NODE_UNKNOWN}. */
+    UNKNOWN(-1, "unknown");
 
     private final int code;
     private final String text;
@@ -29,7 +33,17 @@ public enum NodeType {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static NodeType ofCode(int code) {
+        for (NodeType each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * The physical state of a port.
  *
  * <p>C: the values of {@code ibv_port_attr.phys_state}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum PhysicalState {
     /** The port saves power and has no link. */
@@ -19,7 +21,9 @@ public enum PhysicalState {
     /** The link had errors and is being restored. */
     LINK_ERROR_RECOVERY(6, "LINK_ERROR_RECOVERY"),
     /** The port is in a test mode and carries no data. */
-    PHY_TEST(7, "PHY TEST");
+    PHY_TEST(7, "PHY TEST"),
+    /** One that this version does not know; {@link PortAttributes#physicalStateCode} has its number. */
+    UNKNOWN(-1, "invalid physical state");
 
     private final int code;
     private final String text;
@@ -29,7 +33,17 @@ public enum PhysicalState {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static PhysicalState ofCode(int code) {
+        for (PhysicalState each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -8,39 +8,78 @@ import java.util.Set;
  * <p>C: {@code struct ibv_port_attr}, {@code ibv_query_port}. The LID and subnet manager fields have a
  * meaning on InfiniBand only and are zero elsewhere.
  *
- * @param state its logical state ({@code state})
- * @param maxMtu the largest path MTU the device supports ({@code max_mtu})
- * @param activeMtu the largest path MTU that fits the interface now ({@code active_mtu})
- * @param gidTableLength entries of the GID table ({@code gid_tbl_len})
- * @param capabilityFlags capability bits of the port ({@code port_cap_flags})
- * @param capabilityFlags2 further ones, of InfiniBand's management alone: zero elsewhere
- *        ({@code port_cap_flags2})
- * @param maxMessageSize the longest message, in bytes ({@code max_msg_sz})
- * @param badPkeyCounter packets dropped for their P_Key ({@code bad_pkey_cntr})
- * @param qkeyViolationCounter packets dropped for their Q_Key ({@code qkey_viol_cntr})
- * @param pkeyTableLength entries of the P_Key table ({@code pkey_tbl_len})
- * @param lid its local identifier ({@code lid})
- * @param smLid the subnet manager's local identifier ({@code sm_lid})
- * @param lmc local identifier mask ({@code lmc})
- * @param maxVirtualLanes virtual lanes ({@code max_vl_num})
- * @param smServiceLevel service level of the subnet manager ({@code sm_sl})
- * @param subnetTimeout the subnet's propagation delay ({@code subnet_timeout})
- * @param initTypeReply kind of initialization ({@code init_type_reply})
- * @param activeWidth link width, a code: 1 is 1X ({@code active_width})
- * @param activeSpeed link speed, a code: 1 is 2.5 Gbps ({@code active_speed})
- * @param physicalState its physical state ({@code phys_state})
- * @param linkLayer the link below ({@code link_layer})
- * @param flags what it demands of those who use it ({@code flags})
+ * <p>Implemented by rdma4j alone; a later version may add methods.
  */
-public record PortAttributes(PortState state, Mtu maxMtu, Mtu activeMtu, int gidTableLength,
-        int capabilityFlags, int capabilityFlags2, long maxMessageSize, int badPkeyCounter,
-        int qkeyViolationCounter,
-        int pkeyTableLength, int lid, int smLid, int lmc, int maxVirtualLanes, int smServiceLevel,
-        int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
-        PhysicalState physicalState, LinkLayer linkLayer, Set<PortFlag> flags) {
+public interface PortAttributes {
+    /** {@return its logical state} C: {@code state}. */
+    PortState state();
 
-    /** Keeps a copy of the flags. */
-    public PortAttributes {
-        flags = Set.copyOf(flags);
-    }
+    /** {@return the number of that state in verbs.h, also where it is UNKNOWN} C: {@code state}. */
+    int stateCode();
+
+    /** {@return the largest path MTU the device supports} C: {@code max_mtu}. */
+    Mtu maxMtu();
+
+    /** {@return the largest path MTU that fits the interface now} C: {@code active_mtu}. */
+    Mtu activeMtu();
+
+    /** {@return entries of the GID table} C: {@code gid_tbl_len}. */
+    int gidTableLength();
+
+    /** {@return capability bits of the port} C: {@code port_cap_flags}. */
+    int capabilityFlags();
+
+    /** {@return further ones, of InfiniBand's management alone: zero elsewhere} C: {@code port_cap_flags2}. */
+    int capabilityFlags2();
+
+    /** {@return the longest message, in bytes} C: {@code max_msg_sz}. */
+    long maxMessageSize();
+
+    /** {@return packets dropped for their P_Key} C: {@code bad_pkey_cntr}. */
+    int badPkeyCounter();
+
+    /** {@return packets dropped for their Q_Key} C: {@code qkey_viol_cntr}. */
+    int qkeyViolationCounter();
+
+    /** {@return entries of the P_Key table} C: {@code pkey_tbl_len}. */
+    int pkeyTableLength();
+
+    /** {@return its local identifier} C: {@code lid}. */
+    int lid();
+
+    /** {@return the subnet manager's local identifier} C: {@code sm_lid}. */
+    int smLid();
+
+    /** {@return local identifier mask} C: {@code lmc}. */
+    int lmc();
+
+    /** {@return virtual lanes} C: {@code max_vl_num}. */
+    int maxVirtualLanes();
+
+    /** {@return service level of the subnet manager} C: {@code sm_sl}. */
+    int smServiceLevel();
+
+    /** {@return the subnet's propagation delay} C: {@code subnet_timeout}. */
+    int subnetTimeout();
+
+    /** {@return kind of initialization} C: {@code init_type_reply}. */
+    int initTypeReply();
+
+    /** {@return link width, a code: 1 is 1X} C: {@code active_width}. */
+    int activeWidth();
+
+    /** {@return link speed, a code: 1 is 2.5 Gbps} C: {@code active_speed}. */
+    int activeSpeed();
+
+    /** {@return its physical state} C: {@code phys_state}. */
+    PhysicalState physicalState();
+
+    /** {@return the number of that state in verbs.h, also where it is UNKNOWN} C: {@code phys_state}. */
+    int physicalStateCode();
+
+    /** {@return the link below} C: {@code link_layer}. */
+    LinkLayer linkLayer();
+
+    /** {@return what it demands of those who use it} C: {@code flags}. */
+    Set<PortFlag> flags();
 }

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * The logical state of a port.
  *
  * <p>C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum PortState {
     /** The device reports no state. C: {@code IBV_PORT_NOP}. */
@@ -17,7 +19,9 @@ public enum PortState {
     /** The port sends and receives. C: {@code IBV_PORT_ACTIVE}. */
     ACTIVE(4, "PORT_ACTIVE"),
     /** The port is active, but its link is down for a moment and may recover. C: {@code IBV_PORT_ACTIVE_DEFER}. */
-    ACTIVE_DEFER(5, "PORT_ACTIVE_DEFER");
+    ACTIVE_DEFER(5, "PORT_ACTIVE_DEFER"),
+    /** One that this version does not know; {@link PortAttributes#stateCode} has its number. */
+    UNKNOWN(-1, "invalid state");
 
     private final int code;
     private final String text;
@@ -27,7 +31,17 @@ public enum PortState {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static PortState ofCode(int code) {
+        for (PortState each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -18,8 +18,18 @@ public interface RdmaDevice {
     /** {@return what kind of node it is} C: {@code node_type}. */
     NodeType nodeType();
 
+    /** {@return the number of that kind in verbs.h, also where it is UNKNOWN} C: {@code node_type}. */
+    default int nodeTypeCode() {
+        return nodeType().code();
+    }
+
     /** {@return its transport} C: {@code transport_type}. */
     TransportType transport();
+
+    /** {@return the number of the transport in verbs.h, also where it is UNKNOWN} C: {@code transport_type}. */
+    default int transportCode() {
+        return transport().code();
+    }
 
     /** {@return whether it is a native device or a software device of rdma4j} */
     DeviceKind kind();

@@ -17,14 +17,15 @@ import java.io.Serial;
  * set.
  *
  * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
- * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#EIO}, and the message has its
- * own name.
+ * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#OTHER}, {@link #errorNumber} has
+ * its number, and the message its own name.
  */
 public class RdmaException extends IOException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     private final Errno errno;
+    private final int errorNumber;
     /** Null for an error that is not known. */
     private final @Nullable String name;
     private final String operation;
@@ -42,41 +43,56 @@ public class RdmaException extends IOException {
     /** As above, with the failure underneath. */
     public RdmaException(Errno errno, String operation, String detail,
             @Nullable Throwable cause) {
-        this(errno, name(errno, cause), operation, detail, cause);
+        this(errno, number(errno, cause), name(errno, cause), operation, detail, cause);
+    }
+
+    /** {@return the number of an error, which is that of the failure underneath if this repeats it} */
+    private static int number(Errno errno, @Nullable Throwable cause) {
+        return cause instanceof RdmaException repeated && repeated.errno == errno
+                ? repeated.errorNumber
+                : errno.number();
     }
 
     /** {@return the name of an error, which is that of the failure underneath if this repeats it} */
     private static @Nullable String name(Errno errno, @Nullable Throwable cause) {
         return cause instanceof RdmaException repeated && repeated.errno == errno
                 ? repeated.name
-                : errno.name();
+                : errno == Errno.OTHER ? null : errno.name();
     }
 
-    private RdmaException(Errno errno, @Nullable String name, String operation, String detail,
-            @Nullable Throwable cause) {
+    private RdmaException(Errno errno, int errorNumber, @Nullable String name, String operation,
+            String detail, @Nullable Throwable cause) {
         super(operation + ": " + detail + (name == null ? "" : " (" + name + ")"), cause);
         this.errno = errno;
+        this.errorNumber = errorNumber;
         this.name = name;
         this.operation = operation;
         this.detail = detail;
     }
 
     /**
-     * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#EIO}, and the
-     * message has its own name.
+     * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#OTHER}, and
+     * the message has its own name.
      *
-     * @param number the number of the error, 0 if it is not known
+     * @param number the number of the error in Linux; 0 if it is not known, which becomes {@link Errno#EIO}
      * @param detail what was wrong, with the words of the error, but not its name
      */
     public static RdmaException ofSystem(int number, String operation, String detail,
             @Nullable Throwable cause) {
-        return new RdmaException(Errno.ofNumber(number), SystemErrors.name(number), operation,
-                detail, cause);
+        return number == 0
+                ? new RdmaException(Errno.EIO, Errno.EIO.number(), null, operation, detail, cause)
+                : new RdmaException(Errno.ofNumber(number), number, SystemErrors.name(number),
+                        operation, detail, cause);
     }
 
     /** {@return the error} */
     public Errno errno() {
         return errno;
+    }
+
+    /** {@return the number of the error in Linux, also where {@link #errno} is OTHER} */
+    public int errorNumber() {
+        return errorNumber;
     }
 
     /** {@return what was attempted} */

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * What carries the verbs of a device.
  *
  * <p>C: {@code enum ibv_transport_type}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum TransportType {
     /** InfiniBand and RoCE. C: {@code IBV_TRANSPORT_IB}. */
@@ -15,7 +17,12 @@ public enum TransportType {
     /** Cisco usNIC over UDP. C: {@code IBV_TRANSPORT_USNIC_UDP}. */
     USNIC_UDP(3, "usNIC UDP"),
     /** A driver of its own kind. C: {@code IBV_TRANSPORT_UNSPECIFIED}. */
-    UNSPECIFIED(4, "unspecified");
+    UNSPECIFIED(4, "unspecified"),
+    /**
+     * One that this version does not know; {@link RdmaDevice#transportCode} has its number. C:
+     * {@code IBV_TRANSPORT_UNKNOWN}.
+     */
+    UNKNOWN(-1, "unknown");
 
     private final int code;
     private final String text;
@@ -25,7 +32,17 @@ public enum TransportType {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static TransportType ofCode(int code) {
+        for (TransportType each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

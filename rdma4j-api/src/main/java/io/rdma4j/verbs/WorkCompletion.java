@@ -16,6 +16,8 @@ public sealed class WorkCompletion permits CompletionSlot {
     private long id;
     private WorkCompletionStatus status = WorkCompletionStatus.SUCCESS;
     private WorkCompletionOpcode opcode = WorkCompletionOpcode.SEND;
+    /** Of what is UNKNOWN: at most one of status and opcode is. */
+    private int unknownCode;
     private int vendorError;
     private long byteLength;
     private int immediateOrRkey;
@@ -60,6 +62,11 @@ public sealed class WorkCompletion permits CompletionSlot {
         return status;
     }
 
+    /** {@return the number of the status in verbs.h, also where it is UNKNOWN} C: {@code status}. */
+    public int statusCode() {
+        return status == WorkCompletionStatus.UNKNOWN ? unknownCode : status.code();
+    }
+
     /** {@return whether it succeeded} */
     public boolean isSuccess() {
         return status == WorkCompletionStatus.SUCCESS;
@@ -68,6 +75,11 @@ public sealed class WorkCompletion permits CompletionSlot {
     /** {@return the operation} C: {@code opcode}. */
     public WorkCompletionOpcode opcode() {
         return opcode;
+    }
+
+    /** {@return the number of the operation in verbs.h, also where it is UNKNOWN} C: {@code opcode}. */
+    public int opcodeCode() {
+        return opcode == WorkCompletionOpcode.UNKNOWN ? unknownCode : opcode.code();
     }
 
     /** {@return the device's own error code, 0 if there is none} C: {@code vendor_err}. */
@@ -216,6 +228,12 @@ public sealed class WorkCompletion permits CompletionSlot {
         return this;
     }
 
+    /** Adds the number of a status or an operation that is UNKNOWN. */
+    protected WorkCompletion fillUnknown(int code) {
+        unknownCode = code;
+        return this;
+    }
+
     /** Adds the device's own error code. */
     protected WorkCompletion fillVendorError(int code) {
         vendorError = code;
@@ -240,6 +258,7 @@ public sealed class WorkCompletion permits CompletionSlot {
         id = other.id;
         status = other.status;
         opcode = other.opcode;
+        unknownCode = other.unknownCode;
         vendorError = other.vendorError;
         byteLength = other.byteLength;
         immediateOrRkey = other.immediateOrRkey;
@@ -258,6 +277,10 @@ public sealed class WorkCompletion permits CompletionSlot {
     /** {@return the completion in one line, a failure with its explanation} */
     @Override
     public String toString() {
+        if (status == WorkCompletionStatus.UNKNOWN) {
+            return String.format(Locale.ROOT, "id=%d qp=0x%06x status %d: %s", id, queuePairNumber,
+                    unknownCode, explanation());
+        }
         if (!isSuccess()) {
             return String.format(Locale.ROOT, "id=%d qp=0x%06x %s: %s", id, queuePairNumber, status,
                     explanation());

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * What a work completion reports.
  *
  * <p>C: {@code enum ibv_wc_opcode}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum WorkCompletionOpcode {
     /** A SEND of any kind. C: {@code IBV_WC_SEND}. */
@@ -41,7 +43,9 @@ public enum WorkCompletionOpcode {
     /** The driver's own. C: {@code IBV_WC_DRIVER2}. */
     DRIVER2(136),
     /** The driver's own. C: {@code IBV_WC_DRIVER3}. */
-    DRIVER3(137);
+    DRIVER3(137),
+    /** One that this version does not know; {@link WorkCompletion#opcodeCode} has its number. */
+    UNKNOWN(-1);
 
     private final int code;
 
@@ -49,7 +53,17 @@ public enum WorkCompletionOpcode {
         this.code = code;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static WorkCompletionOpcode ofCode(int code) {
+        for (WorkCompletionOpcode each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -8,6 +8,8 @@ package io.rdma4j.verbs;
  * queue pair and connect anew, or reset it.
  *
  * <p>C: {@code enum ibv_wc_status}, {@code ibv_wc_status_str}. Source: IBTA 11.6.2.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  */
 public enum WorkCompletionStatus {
     /**
@@ -199,7 +201,12 @@ public enum WorkCompletionStatus {
     TM_RENDEZVOUS_INCOMPLETE(23, "TM software rendezvous",
             "Tag matching found a rendezvous that the software has to finish.",
             "A message that the device cannot fetch by itself; this is no failure.",
-            "the rendezvous header in the receive buffer");
+            "the rendezvous header in the receive buffer"),
+    /** One that this version does not know; {@link WorkCompletion#statusCode} has its number. */
+    UNKNOWN(-1, "unknown",
+            "The device reports a status that this version of rdma4j does not know.",
+            "The device or its driver is newer.",
+            "the number of the status in verbs.h of the installed rdma-core");
 
     private final int code;
     private final String text;
@@ -215,7 +222,17 @@ public enum WorkCompletionStatus {
         this.lookAt = lookAt;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static WorkCompletionStatus ofCode(int code) {
+        for (WorkCompletionStatus each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

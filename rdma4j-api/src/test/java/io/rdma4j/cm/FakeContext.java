@@ -20,6 +20,8 @@ import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.spi.ReportedGid;
+import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -30,7 +32,6 @@ import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -254,16 +255,17 @@ final class FakeContext implements CmContext {
 
     @Override
     public PortAttributes queryPort(int port) {
-        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
+        return new ReportedPort(portState.code(), Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0,
+                0, 1,
                 0,
-                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET, Set.of());
+                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), LinkLayer.ETHERNET, Set.of());
     }
 
     @Override
     public List<GidEntry> queryGidTable() {
         List<GidEntry> entries = new ArrayList<>();
         for (InetAddress address : addresses) {
-            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2,
+            entries.add(new ReportedGid(Gid.of(address), entries.size(), 1, GidType.ROCE_V2.code(),
                     device.interfaceIndex));
         }
         return entries;
@@ -332,11 +334,6 @@ final class FakeContext implements CmContext {
 
     @Override
     public DeviceAttributes queryDevice() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
         throw unsupported();
     }
 

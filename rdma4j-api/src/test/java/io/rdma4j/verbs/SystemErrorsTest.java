@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class SystemErrorsTest {
     @ParameterizedTest
-    @EnumSource(Errno.class)
+    @EnumSource(value = Errno.class, mode = EnumSource.Mode.EXCLUDE, names = "OTHER")
     void eachErrorOfTheApiHasItsNameAndWords(Errno errno) {
         assertThat(SystemErrors.text(errno.number()))
                 .isEqualTo(SystemErrors.words(errno.number()) + " (" + errno + ")");
@@ -42,13 +42,17 @@ class SystemErrorsTest {
     void errorThatTheApiLacksIsToldByItsOwnName() {
         assertThat(RdmaException.ofSystem(71, "connect", "Protocol error", null))
                 .hasMessage("connect: Protocol error (EPROTO)")
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.OTHER))
+                .satisfies(e -> assertThat(e.errorNumber()).isEqualTo(71))
+                .satisfies(e -> assertThat(new RdmaException(e.errno(), "open", "no", e)
+                        .errorNumber()).isEqualTo(71))
                 .satisfies(e -> assertThat(new RdmaException(e.errno(), "open", e.detail(), e))
                         .hasMessage("open: Protocol error (EPROTO)"));
         assertThat(RdmaException.ofSystem(Errno.EPERM.number(), "connect", "no", null))
                 .hasMessage("connect: no (EPERM)");
         assertThat(RdmaException.ofSystem(0, "connect", "Vorgang nicht zulässig", null))
-                .hasMessage("connect: Vorgang nicht zulässig");
+                .hasMessage("connect: Vorgang nicht zulässig")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
     }
 
     @Test

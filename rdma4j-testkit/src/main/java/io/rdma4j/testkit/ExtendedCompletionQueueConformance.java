@@ -59,7 +59,7 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
             }
             if (field == CompletionField.COMPLETION_TIMESTAMP) {
                 assertThat(isGiven).as(field.name()).isEqualTo(
-                        context.queryDeviceExtended().completionTimestampMask() != 0);
+                        context.queryDevice().completionTimestampMask() != 0);
             }
         }
         createOrRefuse(context, new CompletionQueueInitAttributes().singleThreaded(true), "");

@@ -170,7 +170,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
         assertRefused(() -> domain.register(
                 new MemoryRegionInitAttributes().access(AccessFlag.LOCAL_WRITE)), Errno.EINVAL);
-        if (context.queryDeviceExtended().maxDeviceMemory() > 0) {
+        if (context.queryDevice().maxDeviceMemory() > 0) {
             DeviceMemory memory = keep(context.allocateDeviceMemory(64, 4));
             assertRefused(() -> domain.register(new MemoryRegionInitAttributes()
                     .segment(Arena.ofAuto().allocate(64)).deviceMemory(memory, 0, 64)
@@ -311,12 +311,12 @@ public abstract class MemoryRegionConformance extends Conformance {
 
     private DeviceContext openWithMemory() throws RdmaException {
         DeviceContext context = open();
-        assumeOffered(context.queryDeviceExtended().maxDeviceMemory() > 0, "maxDeviceMemory is 0");
+        assumeOffered(context.queryDevice().maxDeviceMemory() > 0, "maxDeviceMemory is 0");
         return context;
     }
 
     private Players playersWithDeviceMemory(AccessFlag... access) throws RdmaException {
-        assumeOffered(openWithMemory().queryDeviceExtended().maxDeviceMemory() >= 2 * Player.MEMORY,
+        assumeOffered(openWithMemory().queryDevice().maxDeviceMemory() >= 2 * Player.MEMORY,
                 "maxDeviceMemory is less than " + 2 * Player.MEMORY);
         return players(
                 new PlayerSettings().with(own -> own.usesDeviceMemory = true).regionAccess(access));
@@ -337,7 +337,7 @@ public abstract class MemoryRegionConformance extends Conformance {
     void anyStretchOfDeviceMemoryCanBeRegistered() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
-        long largest = context.queryDeviceExtended().maxDeviceMemory();
+        long largest = context.queryDevice().maxDeviceMemory();
         for (long size : new long[]{4, largest / 4 & -4, largest / 2 & -4}) {
             try (DeviceMemory memory = context.allocateDeviceMemory(size, 4)) {
                 for (long length : new long[]{4, size / 2 & -4, size}) {

@@ -41,7 +41,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
 
     private void assumeOnDemand(QueuePairType type, OnDemandCapability... needed)
             throws RdmaException {
-        Set<OnDemandCapability> offered = open().queryDeviceExtended().onDemandPaging()
+        Set<OnDemandCapability> offered = open().queryDevice().onDemandPaging()
                 .getOrDefault(type, Set.of());
         assumeOffered(offered.containsAll(List.of(needed)),
                 "onDemandPaging offers " + type + " not all of " + Arrays.toString(needed));

@@ -2,8 +2,8 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
@@ -38,7 +38,7 @@ public abstract class TimestampConformance extends Conformance {
     @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_free_running_rc_traffic")
     void completionsCarryTheDevicesClock() throws RdmaException {
         DeviceContext context = open();
-        ExtendedDeviceAttributes attributes = context.queryDeviceExtended();
+        DeviceAttributes attributes = context.queryDevice();
         long mask = attributes.completionTimestampMask();
         assumeOffered(mask != 0, "completionTimestampMask is 0");
         assertThat(attributes.clockKhz()).isPositive();
@@ -62,7 +62,7 @@ public abstract class TimestampConformance extends Conformance {
 
     @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_real_time_rc_traffic")
     void completionsCarryTheTimeOfDay() throws RdmaException {
-        assumeOffered(open().queryDeviceExtended().completionTimestampMask() != 0,
+        assumeOffered(open().queryDevice().completionTimestampMask() != 0,
                 "completionTimestampMask is 0");
         Players players = stamped(CompletionField.COMPLETION_WALLCLOCK);
         for (int round = 0; round < Players.ROUNDS; round++) {

@@ -13,7 +13,6 @@ import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.NodeType;
@@ -69,11 +68,6 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
     private record Context(RdmaDevice device) implements DeviceContext {
         @Override
         public DeviceAttributes queryDevice() throws RdmaException {
-            throw refusal();
-        }
-
-        @Override
-        public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
             throw refusal();
         }
 

@@ -4,18 +4,17 @@ import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttrEx;
 import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.spi.ReportedDevice;
+import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceLimit;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.OnDemandCapability;
-import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortFlag;
-import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
 
 import java.lang.foreign.MemorySegment;
@@ -28,7 +27,7 @@ import java.util.Set;
 public final class DeviceValues {
     private DeviceValues() {}
 
-    /** {@return the contents of {@code struct ibv_device_attr}} */
+    /** {@return the contents of {@code struct ibv_device_attr_ex}, which begins with {@code struct ibv_device_attr}} */
     public static DeviceAttributes device(MemorySegment source, int completionVectors) {
         Set<DeviceCapability> capabilities = EnumSet.noneOf(DeviceCapability.class);
         int flags = Native.getInt(source, DeviceAttr.DEVICE_CAP_FLAGS);
@@ -37,16 +36,35 @@ public final class DeviceValues {
                 capabilities.add(each);
             }
         }
-        return new DeviceAttributes(Native.text(source, 0, DeviceAttr.FIRMWARE_LENGTH),
+        return new ReportedDevice(Native.text(source, 0, DeviceAttr.FIRMWARE_LENGTH),
                 Native.bigEndian(Native.getLong(source, DeviceAttr.NODE_GUID)),
                 Native.bigEndian(Native.getLong(source, DeviceAttr.SYS_IMAGE_GUID)),
                 Native.getInt(source, DeviceAttr.VENDOR_ID),
                 Native.getInt(source, DeviceAttr.VENDOR_PART_ID),
                 Native.getInt(source, DeviceAttr.HW_VER),
-                Native.getByte(source, DeviceAttr.PHYS_PORT_CNT), capabilities,
+                ports(source), capabilities,
                 atomics(Native.getInt(source, DeviceAttr.ATOMIC_CAP)),
                 Native.getByte(source, DeviceAttr.LOCAL_CA_ACK_DELAY), completionVectors,
-                limits(source));
+                limits(source), Native.getLong(source, DeviceAttrEx.COMPLETION_TIMESTAMP_MASK),
+                Native.getLong(source, DeviceAttrEx.HCA_CORE_CLOCK),
+                Native.getShort(source, DeviceAttrEx.MODERATION_COUNT),
+                Native.getShort(source, DeviceAttrEx.MODERATION_PERIOD),
+                Native.getLong(source, DeviceAttrEx.MAX_DM_SIZE), onDemandPaging(source));
+    }
+
+    /** {@return the number of ports; a driver without the query for more than 255 leaves the other field empty} */
+    private static int ports(MemorySegment source) {
+        int extended = Native.getInt(source, DeviceAttrEx.PHYS_PORT_CNT_EX);
+        return extended == 0 ? Native.getByte(source, DeviceAttr.PHYS_PORT_CNT) : extended;
+    }
+
+    private static Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging(
+            MemorySegment source) {
+        Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
+        put(paging, QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
+        put(paging, QueuePairType.UC, Native.getInt(source, DeviceAttrEx.ODP_UC));
+        put(paging, QueuePairType.UD, Native.getInt(source, DeviceAttrEx.ODP_UD));
+        return paging;
     }
 
     private static AtomicCapability atomics(int code) {
@@ -112,23 +130,6 @@ public final class DeviceValues {
         };
     }
 
-    /** {@return the contents of {@code struct ibv_device_attr_ex}} */
-    public static ExtendedDeviceAttributes extended(MemorySegment source, int completionVectors) {
-        Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
-        put(paging, QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
-        put(paging, QueuePairType.UC, Native.getInt(source, DeviceAttrEx.ODP_UC));
-        put(paging, QueuePairType.UD, Native.getInt(source, DeviceAttrEx.ODP_UD));
-        DeviceAttributes basic = device(source, completionVectors);
-        int ports = Native.getInt(source, DeviceAttrEx.PHYS_PORT_CNT_EX);
-        return new ExtendedDeviceAttributes(basic,
-                ports == 0 ? basic.physicalPortCount() : ports,
-                Native.getLong(source, DeviceAttrEx.COMPLETION_TIMESTAMP_MASK),
-                Native.getLong(source, DeviceAttrEx.HCA_CORE_CLOCK),
-                Native.getShort(source, DeviceAttrEx.MODERATION_COUNT),
-                Native.getShort(source, DeviceAttrEx.MODERATION_PERIOD),
-                Native.getLong(source, DeviceAttrEx.MAX_DM_SIZE), paging);
-    }
-
     private static void put(Map<QueuePairType, Set<OnDemandCapability>> paging,
             QueuePairType type, int bits) {
         Set<OnDemandCapability> operations = EnumSet.noneOf(OnDemandCapability.class);
@@ -145,7 +146,7 @@ public final class DeviceValues {
     /** {@return the contents of {@code struct ibv_port_attr}} */
     public static PortAttributes port(MemorySegment source) {
         int flags = Native.getByte(source, PortAttr.FLAGS);
-        return new PortAttributes(portState(Native.getInt(source, PortAttr.STATE)),
+        return new ReportedPort(Native.getInt(source, PortAttr.STATE),
                 mtu(Native.getInt(source, PortAttr.MAX_MTU)),
                 mtu(Native.getInt(source, PortAttr.ACTIVE_MTU)),
                 Native.getInt(source, PortAttr.GID_TBL_LEN),
@@ -162,33 +163,15 @@ public final class DeviceValues {
                 Native.getByte(source, PortAttr.INIT_TYPE_REPLY),
                 Native.getByte(source, PortAttr.ACTIVE_WIDTH),
                 Native.getByte(source, PortAttr.ACTIVE_SPEED),
-                physicalState(Native.getByte(source, PortAttr.PHYS_STATE)),
+                Native.getByte(source, PortAttr.PHYS_STATE),
                 linkLayer(Native.getByte(source, PortAttr.LINK_LAYER)),
                 (flags & PortFlag.GRH_REQUIRED.bit()) != 0 ? Set.of(PortFlag.GRH_REQUIRED)
                         : Set.of());
     }
 
-    private static PortState portState(int code) {
-        for (PortState state : PortState.values()) {
-            if (state.code() == code) {
-                return state;
-            }
-        }
-        return PortState.NOP;
-    }
-
     private static Mtu mtu(int code) {
         Mtu mtu = Mtu.ofCode(code);
         return mtu == null ? Mtu.MTU_256 : mtu;
-    }
-
-    private static PhysicalState physicalState(int code) {
-        for (PhysicalState state : PhysicalState.values()) {
-            if (state.code() == code) {
-                return state;
-            }
-        }
-        return PhysicalState.DISABLED;
     }
 
     private static LinkLayer linkLayer(int code) {

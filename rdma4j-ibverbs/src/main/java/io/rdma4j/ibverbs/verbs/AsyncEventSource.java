@@ -39,6 +39,12 @@ final class AsyncEventSource {
         events.publish(type, port);
     }
 
+    /** As {@link AsyncEvents#publishUnknown}. */
+    void publishUnknown(int code) {
+        FlightEvents.asyncEvent(device, AsyncEventType.UNKNOWN, 0, 0);
+        events.publishUnknown(code);
+    }
+
     /**
      * As {@link AsyncEvents#end}.
      *

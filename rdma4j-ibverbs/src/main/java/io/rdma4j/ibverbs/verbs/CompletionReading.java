@@ -11,10 +11,12 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Comparator;
 
 /** Completions as they stand in {@code struct ibv_wc}. For one thread at a time. */
 final class CompletionReading {
-    private static final WorkCompletionStatus[] STATUSES = WorkCompletionStatus.values();
+    private static final WorkCompletionStatus[] STATUSES = statuses();
     private static final @Nullable WorkCompletionOpcode[] OPCODES = opcodes();
 
     /** The bit that all {@code IBV_WC_RECV} have; drivers leave the way of others as it was in memory. */
@@ -32,11 +34,20 @@ final class CompletionReading {
         confusesFlags = context.faults().confusesFlags();
     }
 
+    private static WorkCompletionStatus[] statuses() {
+        return Arrays.stream(WorkCompletionStatus.values())
+                .filter(status -> status != WorkCompletionStatus.UNKNOWN)
+                .sorted(Comparator.comparingInt(WorkCompletionStatus::code))
+                .toArray(WorkCompletionStatus[]::new);
+    }
+
     private static @Nullable WorkCompletionOpcode[] opcodes() {
         @Nullable
         WorkCompletionOpcode[] table = new WorkCompletionOpcode[256];
         for (WorkCompletionOpcode opcode : WorkCompletionOpcode.values()) {
-            table[opcode.code()] = opcode;
+            if (opcode != WorkCompletionOpcode.UNKNOWN) {
+                table[opcode.code()] = opcode;
+            }
         }
         return table;
     }
@@ -65,7 +76,7 @@ final class CompletionReading {
             states.onFailure(queuePair, status(status),
                     completed.opcode >= WorkCompletionOpcode.RECEIVE.code());
             slot.fill(completed.id, status(status), opcode(completed.opcode), queuePair, 0)
-                    .fillVendorError(
+                    .fillUnknown(status).fillVendorError(
                             Native.getInt(source, offset + Layout.WorkCompletion.VENDOR_ERR));
         }
         into.assign(slot);
@@ -74,10 +85,11 @@ final class CompletionReading {
 
     private void readSuccess(MemorySegment source, long offset, int queuePair) {
         int flags = flags(Native.getInt(source, offset + Layout.WorkCompletion.WC_FLAGS));
-        slot.fill(completed.id, WorkCompletionStatus.SUCCESS,
-                opcode(Native.getInt(source, offset + Layout.WorkCompletion.OPCODE)), queuePair,
+        int opcode = Native.getInt(source, offset + Layout.WorkCompletion.OPCODE);
+        slot.fill(completed.id, WorkCompletionStatus.SUCCESS, opcode(opcode), queuePair,
                 Integer.toUnsignedLong(
-                        Native.getInt(source, offset + Layout.WorkCompletion.BYTE_LEN)));
+                        Native.getInt(source, offset + Layout.WorkCompletion.BYTE_LEN)))
+                .fillUnknown(opcode);
         int beside = Native.getInt(source, offset + Layout.WorkCompletion.IMM_DATA);
         if ((flags & WorkCompletionFlag.WITH_IMMEDIATE.bit()) != 0) {
             slot.fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE, Native.bigEndian(beside));
@@ -86,7 +98,7 @@ final class CompletionReading {
         }
         slot.fillSource(Native.getInt(source, offset + Layout.WorkCompletion.SRC_QP),
                 flags & (WorkCompletionFlag.GRH.bit() | WorkCompletionFlag.IP_CHECKSUM_OK.bit()));
-        if ((Native.getInt(source, offset + Layout.WorkCompletion.OPCODE) & RECEIVES) != 0) {
+        if ((opcode & RECEIVES) != 0) {
             slot.fillRoute(
                     Native.getShort(source, offset + Layout.WorkCompletion.PKEY_INDEX) & 0xffff,
                     Native.getShort(source, offset + Layout.WorkCompletion.SLID) & 0xffff,
@@ -103,15 +115,11 @@ final class CompletionReading {
     }
 
     private static WorkCompletionStatus status(int code) {
-        return code > 0 && code < STATUSES.length ? STATUSES[code]
-                : WorkCompletionStatus.GENERAL_ERROR;
+        return code > 0 && code < STATUSES.length ? STATUSES[code] : WorkCompletionStatus.UNKNOWN;
     }
 
-    private WorkCompletionOpcode opcode(int code) {
+    private static WorkCompletionOpcode opcode(int code) {
         WorkCompletionOpcode known = code >= 0 && code < OPCODES.length ? OPCODES[code] : null;
-        if (known == null) {
-            known = OPCODES[completed.opcode];
-        }
-        return known == null ? WorkCompletionOpcode.SEND : known;
+        return known == null ? WorkCompletionOpcode.UNKNOWN : known;
     }
 }

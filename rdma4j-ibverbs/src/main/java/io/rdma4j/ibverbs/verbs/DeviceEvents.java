@@ -129,27 +129,20 @@ final class DeviceEvents {
                 return;
             }
             long element = Native.getLong(event, Layout.AsyncEvent.ELEMENT);
-            AsyncEventType type = type(Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE));
+            int code = Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE);
+            AsyncEventType type = AsyncEventType.ofCode(code);
             // Found first: after the acknowledgement the object may be freed, and another one get its address.
-            AsyncEventTarget concerned = type == null ? null : target(type, element);
+            AsyncEventTarget concerned = target(type, code, element);
             verbs.get(VerbsSymbol.ACK_ASYNC_EVENT).call(event.address());
-            if (type != null && concerned != null) {
+            if (concerned != null) {
                 concerned.onAsyncEvent(type);
             }
         }
     }
 
-    private static @Nullable AsyncEventType type(int code) {
-        for (AsyncEventType type : AsyncEventType.values()) {
-            if (type.code() == code) {
-                return type;
-            }
-        }
-        return null;
-    }
-
     /** {@return whom an event is about, null if it is closed} */
-    private @Nullable AsyncEventTarget target(AsyncEventType type, long element) {
+    private @Nullable AsyncEventTarget target(AsyncEventType type, int code,
+            long element) {
         return switch (type) {
             case CQ_ERROR -> completionQueues.get(element);
             case SRQ_ERROR, SRQ_LIMIT_REACHED -> sharedReceiveQueues.get(element);
@@ -157,7 +150,12 @@ final class DeviceEvents {
                     SEND_QUEUE_DRAINED, PATH_MIGRATED, PATH_MIGRATION_ERROR,
                     QP_LAST_WQE_REACHED ->
                 queuePairs.get(element);
-            default -> ofPort -> portEvents.publish(ofPort, (int) element);
+            case PORT_ACTIVE, PORT_ERROR, LID_CHANGE, PKEY_CHANGE, SM_CHANGE, CLIENT_REREGISTER,
+                    GID_CHANGE, DEVICE_SPEED_CHANGE ->
+                ofPort -> portEvents.publish(ofPort, (int) element);
+            // It names nothing, or a work queue, which nobody here has.
+            case DEVICE_FATAL, WQ_FATAL -> ofDevice -> portEvents.publish(ofDevice, 0);
+            case UNKNOWN -> _ -> portEvents.publishUnknown(code);
         };
     }
 

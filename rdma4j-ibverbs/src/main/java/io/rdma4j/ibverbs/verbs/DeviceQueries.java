@@ -9,6 +9,7 @@ import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.DeviceValues;
 import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -17,7 +18,6 @@ import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -64,22 +64,14 @@ final class DeviceQueries {
 
     DeviceAttributes device() throws RdmaException {
         return context.inCall(arena -> {
-            MemorySegment attributes = arena.allocate(Layout.DeviceAttr.SIZE + Layout.SLACK, 8);
-            verbs.get(VerbsSymbol.QUERY_DEVICE).call(pointer, attributes.address())
-                    .check("query device", "the device cannot be asked");
-            return DeviceValues.device(attributes, completionVectors);
-        });
-    }
-
-    ExtendedDeviceAttributes extended() throws RdmaException {
-        return context.inCall(arena -> {
             MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
             if (!readExtended(attributes)) {
                 attributes.fill((byte) 0);
-                verbs.get(VerbsSymbol.QUERY_DEVICE).call(pointer, attributes.address())
-                        .check("query device", "the device cannot be asked");
             }
-            return DeviceValues.extended(attributes, completionVectors);
+            // Every driver answers this, and it stands at the front of the other.
+            verbs.get(VerbsSymbol.QUERY_DEVICE).call(pointer, attributes.address())
+                    .check("query device", "the device cannot be asked");
+            return DeviceValues.device(attributes, completionVectors);
         });
     }
 
@@ -183,14 +175,11 @@ final class DeviceQueries {
     }
 
     private static GidEntry entry(MemorySegment source, long offset) {
-        return new GidEntry(Paths.readGid(source, offset + Layout.GidEntry.GID),
+        return new ReportedGid(Paths.readGid(source, offset + Layout.GidEntry.GID),
                 Native.getInt(source, offset + Layout.GidEntry.GID_INDEX),
                 Native.getInt(source, offset + Layout.GidEntry.PORT_NUM),
-                switch (Native.getInt(source, offset + Layout.GidEntry.GID_TYPE)) {
-                    case 1 -> GidType.ROCE_V1;
-                    case 2 -> GidType.ROCE_V2;
-                    default -> GidType.INFINIBAND;
-                }, Native.getInt(source, offset + Layout.GidEntry.NDEV_IFINDEX));
+                Native.getInt(source, offset + Layout.GidEntry.GID_TYPE),
+                Native.getInt(source, offset + Layout.GidEntry.NDEV_IFINDEX));
     }
 
     List<GidEntry> gidTable() throws RdmaException {

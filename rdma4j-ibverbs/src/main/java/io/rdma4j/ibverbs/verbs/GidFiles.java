@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -25,8 +26,8 @@ record GidFiles(Path device) {
      * @param otherType the type of entries that are not RoCEv2: the kernel has one word for InfiniBand and RoCEv1
      */
     GidEntry entry(Gid gid, int port, int index, GidType otherType) {
-        return new GidEntry(gid, index, port,
-                text("types", port, index).equals(ROCE_V2) ? GidType.ROCE_V2 : otherType,
+        return new ReportedGid(gid, index, port,
+                (text("types", port, index).equals(ROCE_V2) ? GidType.ROCE_V2 : otherType).code(),
                 interfaceIndex(text("ndevs", port, index)));
     }
 

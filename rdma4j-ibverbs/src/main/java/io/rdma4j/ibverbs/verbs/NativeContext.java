@@ -35,7 +35,6 @@ import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.PortAttributes;
@@ -234,11 +233,6 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     @Override
     public DeviceAttributes queryDevice() throws RdmaException {
         return queries.device();
-    }
-
-    @Override
-    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
-        return queries.extended();
     }
 
     @Override

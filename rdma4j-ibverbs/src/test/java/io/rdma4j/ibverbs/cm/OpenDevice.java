@@ -10,6 +10,9 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.ReportedDevice;
+import io.rdma4j.spi.ReportedGid;
+import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
@@ -24,7 +27,6 @@ import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -150,22 +152,27 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
 
     @Override
     public DeviceAttributes queryDevice() {
-        return new DeviceAttributes("1", 1, 1, 1, 1, 1, 1, Set.of(), AtomicCapability.NONE, 0, 1,
-                Map.of(DeviceLimit.MAX_QP_RD_ATOM, 16L, DeviceLimit.MAX_QP_INIT_RD_ATOM, 16L));
+        return new ReportedDevice("1", 1, 1, 1, 1, 1, 1, Set.of(), AtomicCapability.NONE, 0, 1,
+                Map.of(DeviceLimit.MAX_QP_RD_ATOM, 16L, DeviceLimit.MAX_QP_INIT_RD_ATOM, 16L), 0, 0,
+                0, 0,
+                0, Map.of());
     }
 
     @Override
     public PortAttributes queryPort(int port) {
-        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
-                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, linkLayer, Set.of());
+        return new ReportedPort(portState.code(), Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0,
+                0, 1,
+                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), linkLayer, Set.of());
     }
 
     @Override
     public List<GidEntry> queryGidTable() {
         List<GidEntry> entries = new ArrayList<>();
         for (InetAddress address : addresses) {
-            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V1, 1));
-            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2, 1));
+            entries.add(
+                    new ReportedGid(Gid.of(address), entries.size(), 1, GidType.ROCE_V1.code(), 1));
+            entries.add(
+                    new ReportedGid(Gid.of(address), entries.size(), 1, GidType.ROCE_V2.code(), 1));
         }
         return entries;
     }
@@ -179,11 +186,6 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
 
     private static RdmaException unsupported() {
         return RdmaException.unsupported("use fake device", "it has a connection manager only");
-    }
-
-    @Override
-    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
-        throw unsupported();
     }
 
     @Override

@@ -5,9 +5,9 @@ import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
@@ -106,11 +106,11 @@ class GidFilesTest {
         int lo = NetworkInterface.getByName("lo").getIndex();
         try (NativeContext context = driver.open()) {
             assertThat(context.queryGidTable()).containsExactly(
-                    new GidEntry(OF_LINK, 0, 1, GidType.ROCE_V1, lo),
-                    new GidEntry(OF_LINK, 1, 1, GidType.ROCE_V2, lo),
-                    new GidEntry(OF_IPV4, 3, 2, GidType.ROCE_V2, 0));
+                    new ReportedGid(OF_LINK, 0, 1, GidType.ROCE_V1.code(), lo),
+                    new ReportedGid(OF_LINK, 1, 1, GidType.ROCE_V2.code(), lo),
+                    new ReportedGid(OF_IPV4, 3, 2, GidType.ROCE_V2.code(), 0));
             assertThat(context.queryGidEntry(1, 1))
-                    .isEqualTo(new GidEntry(OF_LINK, 1, 1, GidType.ROCE_V2, lo));
+                    .isEqualTo(new ReportedGid(OF_LINK, 1, 1, GidType.ROCE_V2.code(), lo));
         }
     }
 
@@ -120,7 +120,7 @@ class GidFilesTest {
         entry(1, 0, OF_LINK, "IB/RoCE v1", "");
         try (NativeContext context = driver.open()) {
             assertThat(context.queryGidTable())
-                    .containsExactly(new GidEntry(OF_LINK, 0, 1, GidType.INFINIBAND, 0));
+                    .containsExactly(new ReportedGid(OF_LINK, 0, 1, GidType.INFINIBAND.code(), 0));
         }
     }
 

@@ -444,6 +444,24 @@ class NativeVerbsTest {
     }
 
     @Test
+    void statusAndOperationThatThisVersionDoesNotKnowKeepTheirNumbers() throws RdmaException {
+        Setting setting = setting();
+        setting.queuePair()
+                .postSend(List.of(new SendWorkRequest().id(1), new SendWorkRequest().id(2)));
+        driver.complete(number(driver.posted.get(0)), 0, 77);
+        driver.complete(number(driver.posted.get(1)), 99, 0);
+        io.rdma4j.verbs.WorkCompletion[] found = io.rdma4j.verbs.WorkCompletion.array(2);
+        assertThat(setting.queue().poll(found)).isEqualTo(2);
+        assertThat(found[0].isSuccess()).isTrue();
+        assertThat(found[0].opcode()).isEqualTo(WorkCompletionOpcode.UNKNOWN);
+        assertThat(found[0].opcodeCode()).isEqualTo(77);
+        assertThat(found[1].status()).isEqualTo(WorkCompletionStatus.UNKNOWN);
+        assertThat(found[1].statusCode()).isEqualTo(99);
+        assertThat(found[1].opcode()).isEqualTo(WorkCompletionOpcode.SEND);
+        assertThat(found[1].toString()).contains("status 99");
+    }
+
+    @Test
     void completionStandsForAllPostedBeforeIt() throws RdmaException {
         Setting setting = setting();
         for (int i = 0; i < 4; i++) {

@@ -4,7 +4,6 @@ import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.Mtu;
@@ -29,15 +28,11 @@ enum IwarpDescription implements DeviceDescription {
 
     @Override
     public DeviceAttributes attributes(long nodeGuid) {
-        return Limits.attributes(nodeGuid, Set.of(), AtomicCapability.NONE, 0, Map.of());
-    }
-
-    @Override
-    public ExtendedDeviceAttributes extended(long nodeGuid) {
         Set<OnDemandCapability> connected = EnumSet.of(OnDemandCapability.SEND,
                 OnDemandCapability.RECEIVE, OnDemandCapability.WRITE, OnDemandCapability.READ,
                 OnDemandCapability.SHARED_RECEIVE);
-        return Limits.extended(attributes(nodeGuid), Map.of(QueuePairType.RC, connected));
+        return Limits.attributes(nodeGuid, Set.of(), AtomicCapability.NONE, 0, Map.of(),
+                Map.of(QueuePairType.RC, connected));
     }
 
     @Override

@@ -180,7 +180,7 @@ final class NioPort implements PacketPort {
     }
 
     private void onRefused(Exception refused, InetSocketAddress target) {
-        refusal = Errno.ofNumber(SystemErrors.numberOf(refused));
+        refusal = KnownErrno.of(SystemErrors.numberOf(refused));
         refusedTarget = target;
     }
 

@@ -8,7 +8,6 @@ import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceLimit;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.Mtu;
@@ -37,12 +36,7 @@ enum RoceDescription implements DeviceDescription {
                         DeviceLimit.MAX_MCAST_QP_ATTACH, (long) Limits.GROUP_MEMBERS,
                         DeviceLimit.MAX_TOTAL_MCAST_QP_ATTACH,
                         (long) Limits.GROUPS * Limits.GROUP_MEMBERS, DeviceLimit.MAX_AH,
-                        (long) Limits.ADDRESS_HANDLES, DeviceLimit.MAX_PKEYS, 1L));
-    }
-
-    @Override
-    public ExtendedDeviceAttributes extended(long nodeGuid) {
-        return Limits.extended(attributes(nodeGuid),
+                        (long) Limits.ADDRESS_HANDLES, DeviceLimit.MAX_PKEYS, 1L),
                 Map.of(QueuePairType.RC, EnumSet.allOf(OnDemandCapability.class),
                         QueuePairType.UC,
                         EnumSet.of(OnDemandCapability.SEND, OnDemandCapability.RECEIVE,

@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.Mtu;
@@ -14,9 +13,6 @@ import java.util.Set;
 public interface DeviceDescription {
     /** {@return the device attributes} */
     DeviceAttributes attributes(long nodeGuid);
-
-    /** {@return the extended device attributes} */
-    ExtendedDeviceAttributes extended(long nodeGuid);
 
     /**
      * {@return the GID table, in which an empty entry is {@link Gid#ZERO}}

@@ -1,11 +1,11 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ReportedDevice;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -76,9 +76,11 @@ public final class Limits {
      * @param more capabilities in addition to those of all software devices
      * @param acknowledgeDelay 4.096 us times 2 to this power
      * @param further limits in addition to those of all software devices
+     * @param onDemand the operations on on-demand paged memory, for each type of queue pair
      */
     public static DeviceAttributes attributes(long nodeGuid, Set<DeviceCapability> more,
-            AtomicCapability atomics, int acknowledgeDelay, Map<DeviceLimit, Long> further) {
+            AtomicCapability atomics, int acknowledgeDelay, Map<DeviceLimit, Long> further,
+            Map<QueuePairType, Set<OnDemandCapability>> onDemand) {
         Set<DeviceCapability> capabilities = EnumSet.of(DeviceCapability.PORT_ACTIVE_EVENT,
                 DeviceCapability.CURR_QP_STATE_MOD, DeviceCapability.SYS_IMAGE_GUID,
                 DeviceCapability.SRQ_RESIZE, DeviceCapability.N_NOTIFY_CQ,
@@ -87,19 +89,10 @@ public final class Limits {
         capabilities.addAll(more);
         Map<DeviceLimit, Long> limits = new EnumMap<>(LIMITS);
         limits.putAll(further);
-        return new DeviceAttributes(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1, capabilities,
-                atomics, acknowledgeDelay, COMPLETION_VECTORS, limits);
-    }
-
-    /**
-     * {@return the extended attributes of a device}
-     *
-     * @param onDemand the operations on on-demand paged memory, for each type of queue pair
-     */
-    public static ExtendedDeviceAttributes extended(DeviceAttributes basic,
-            Map<QueuePairType, Set<OnDemandCapability>> onDemand) {
-        return new ExtendedDeviceAttributes(basic, 1, -1L, 1_000_000, MODERATION_COUNT,
-                MODERATION_US, DEVICE_MEMORY, onDemand);
+        return new ReportedDevice(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1, capabilities,
+                atomics, acknowledgeDelay, COMPLETION_VECTORS, limits, -1L, 1_000_000,
+                MODERATION_COUNT, MODERATION_US,
+                DEVICE_MEMORY, onDemand);
     }
 
     /** {@return a new object} @throws RdmaException ENOMEM if there is not enough memory */

@@ -14,6 +14,8 @@ import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.ReportedGid;
+import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -26,7 +28,6 @@ import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.LinkLayer;
@@ -116,12 +117,6 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public ExtendedDeviceAttributes queryDeviceExtended() {
-        checkOpen();
-        return description().extended(nic.device().nodeGuid());
-    }
-
-    @Override
     public long queryClock() {
         checkOpen();
         return nic.rawNs();
@@ -138,12 +133,12 @@ public final class SoftDeviceContext implements CmContext {
     public PortAttributes queryPort(int port) throws RdmaException {
         checkPort("query port", port);
         boolean isUp = nic.port().isUp();
-        return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
+        return new ReportedPort((isUp ? PortState.ACTIVE : PortState.DOWN).code(), Mtu.MTU_4096,
                 nic.activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
                 Limits.MESSAGE,
                 (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY),
                 description().partitionKeys().size(), 0, 0, 0, 1, 0, 0, 0, 1, 1,
-                isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET,
+                (isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED).code(), LinkLayer.ETHERNET,
                 description().portFlags());
     }
 
@@ -163,7 +158,8 @@ public final class SoftDeviceContext implements CmContext {
             throw new RdmaException(Errno.ENODATA, "query GID",
                     "entry " + index + " of the table is empty");
         }
-        return new GidEntry(gid, index, port, description().gidType(), nic.device().index());
+        return new ReportedGid(gid, index, port, description().gidType().code(),
+                nic.device().index());
     }
 
     @Override

@@ -297,7 +297,7 @@ class IwarpDeviceTest extends IwarpStage {
 
     @Test
     void onDemandPagingIsForTheOperationsThatThereAre() throws Exception {
-        assertThat(context.queryDeviceExtended().onDemandPaging()).isEqualTo(Map.of(
+        assertThat(context.queryDevice().onDemandPaging()).isEqualTo(Map.of(
                 QueuePairType.RC,
                 Set.of(OnDemandCapability.SEND, OnDemandCapability.RECEIVE,
                         OnDemandCapability.WRITE, OnDemandCapability.READ,

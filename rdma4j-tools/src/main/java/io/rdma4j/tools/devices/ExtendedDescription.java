@@ -1,6 +1,6 @@
 package io.rdma4j.tools.devices;
 
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +13,9 @@ final class ExtendedDescription {
     private static final String FLAG = "\t\t\t\t\t";
 
     private final PrintWriter out;
-    private final ExtendedDeviceAttributes attributes;
+    private final DeviceAttributes attributes;
 
-    ExtendedDescription(PrintWriter out, ExtendedDeviceAttributes attributes) {
+    ExtendedDescription(PrintWriter out, DeviceAttributes attributes) {
         this.out = out;
         this.attributes = attributes;
     }

@@ -36,7 +36,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
             while (true) {
                 try (AsyncEvent event = context.awaitAsyncEvent()) {
                     out.printf("  event_type %s (%d), port %d%n", name(event.type()),
-                            event.type().code(), event.port());
+                            event.typeCode(), event.port());
                     out.flush();
                     if (event.type() == AsyncEventType.DEVICE_FATAL) {
                         // The last event: C's call for the next one fails then.
@@ -62,7 +62,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
             case DEVICE_SPEED_CHANGE -> "IBV_EVENT_DEVICE_SPEED_CHANGE";
             case CQ_ERROR, QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR, COMMUNICATION_ESTABLISHED,
                     SEND_QUEUE_DRAINED, PATH_MIGRATED, PATH_MIGRATION_ERROR, SRQ_ERROR,
-                    SRQ_LIMIT_REACHED, QP_LAST_WQE_REACHED, WQ_FATAL ->
+                    SRQ_LIMIT_REACHED, QP_LAST_WQE_REACHED, WQ_FATAL, UNKNOWN ->
                 "unexpected";
         };
     }

@@ -93,7 +93,7 @@ public final class IbvDevinfo implements Callable<Integer> {
             context.details().forEach((name, text) -> out.printf("\t%s:%s%s%n", name,
                     "\t".repeat(Math.max(1, 4 - (name.length() + 1) / 8)), text));
             describeLimits(attributes, out);
-            new ExtendedDescription(out, context.queryDeviceExtended()).print();
+            new ExtendedDescription(out, context.queryDevice()).print();
             line(out, "num_comp_vectors", attributes.completionVectors());
         }
         for (int port = 1; port <= attributes.physicalPortCount(); port++) {

@@ -86,7 +86,7 @@ final class TestReport {
             case INFINIBAND -> "IB";
             case IWARP -> "IW";
             case USNIC, USNIC_UDP -> "USNIC";
-            case UNSPECIFIED -> "UNKNOWN";
+            case UNSPECIFIED, UNKNOWN -> "UNKNOWN";
         };
     }
 

@@ -1,9 +1,9 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
-import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
@@ -42,12 +42,12 @@ final class MessageBuffer implements AutoCloseable {
         // A region has at least one byte, also if the message has none.
         memory = arena.allocate(Math.max(1, traffic.headerLength() + traffic.size()), PAGE)
                 .fill(traffic.filling());
-        ExtendedDeviceAttributes device = context.queryDeviceExtended();
+        DeviceAttributes device = context.queryDevice();
         deviceMemory = traffic.has(Feature.DEVICE_MEMORY) ? allocate(context, device) : null;
         region = register(domain, device);
     }
 
-    private DeviceMemory allocate(DeviceContext context, ExtendedDeviceAttributes device)
+    private DeviceMemory allocate(DeviceContext context, DeviceAttributes device)
             throws IOException {
         if (device.maxDeviceMemory() == 0) {
             throw new IOException("Device doesn't support dm allocation");
@@ -59,7 +59,7 @@ final class MessageBuffer implements AutoCloseable {
         return context.allocateDeviceMemory(memory.byteSize(), Long.BYTES);
     }
 
-    private MemoryRegion register(ProtectionDomain domain, ExtendedDeviceAttributes device)
+    private MemoryRegion register(ProtectionDomain domain, DeviceAttributes device)
             throws IOException {
         Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
         if (traffic.has(Feature.ATOMICS)) {

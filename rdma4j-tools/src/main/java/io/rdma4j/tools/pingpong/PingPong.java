@@ -41,7 +41,7 @@ final class PingPong {
         DeviceContext context = port.context();
         try (PingPongSide side = new PingPongSide(port, options, traffic)) {
             ReceiveTimes times = new ReceiveTimes(
-                    context.queryDeviceExtended().completionTimestampMask());
+                    context.queryDevice().completionTimestampMask());
             PingPongLoop loop = new PingPongLoop(side, traffic, options, times);
             loop.prepare();
             sayOwn(side);

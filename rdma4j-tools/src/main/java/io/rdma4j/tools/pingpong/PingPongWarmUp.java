@@ -33,7 +33,7 @@ final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
         this.port = port;
         this.options = options;
         this.channel = channel;
-        timestampMask = port.context().queryDeviceExtended().completionTimestampMask();
+        timestampMask = port.context().queryDevice().completionTimestampMask();
         // Sides whose messages differ fail later, in the words of the exchange itself.
         long size = Math.min(traffic.size(), LONGEST_MESSAGE);
         this.traffic = traffic.toWarmUp(Math.clamp(channel.exchangeNumber(size), 0, size));

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.options;
 
+import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -27,8 +28,8 @@ class GidChoiceTest {
     private static List<GidEntry> table(int interfaceIndex, String... addresses) {
         List<GidEntry> table = new ArrayList<>();
         for (String address : addresses) {
-            table.add(new GidEntry(Gid.of(InetAddress.ofLiteral(address)), table.size(), 1,
-                    GidType.ROCE_V2, interfaceIndex));
+            table.add(new ReportedGid(Gid.of(InetAddress.ofLiteral(address)), table.size(), 1,
+                    GidType.ROCE_V2.code(), interfaceIndex));
         }
         return table;
     }
@@ -100,8 +101,8 @@ class GidChoiceTest {
     @Test
     void oneAddressOfTwoTypesIsTakenOverUdp() {
         Gid gid = Gid.of(InetAddress.ofLiteral("10.0.0.1"));
-        List<GidEntry> table = List.of(new GidEntry(gid, 2, 1, GidType.ROCE_V1, ETH0),
-                new GidEntry(gid, 3, 1, GidType.ROCE_V2, ETH0));
+        List<GidEntry> table = List.of(new ReportedGid(gid, 2, 1, GidType.ROCE_V1.code(), ETH0),
+                new ReportedGid(gid, 3, 1, GidType.ROCE_V2.code(), ETH0));
         assertThat(GidChoice.at(table, gid.address())).isEqualTo(table.getLast());
     }
 }

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.KnownErrno;
 import io.rdma4j.softnic.network.SendFailures;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
@@ -66,7 +66,7 @@ final class ErrorQueue {
             return false;
         }
         failures.onFailure(new Gid(SocketAddress.high(name), SocketAddress.low(name)),
-                Errno.ofNumber(ControlMessage.extendedError(control, at)));
+                KnownErrno.of(ControlMessage.extendedError(control, at)));
         return true;
     }
 }

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.KnownErrno;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PacketSealer;
 import io.rdma4j.softnic.network.PortSharing;
@@ -363,7 +364,7 @@ final class Flow {
 
     private void onRefused(Gid destination, int errno) {
         if (refusals.size() < MAX_REFUSALS) {
-            refusals.put(destination, Errno.ofNumber(errno));
+            refusals.put(destination, KnownErrno.of(errno));
         }
     }
 

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.KnownErrno;
 import io.rdma4j.softnic.network.stream.Stream;
-import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.ref.Reference;
@@ -120,7 +120,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         Handler present = isClosed ? null : handler;
         close();
         if (present != null) {
-            present.onRefused(Errno.ofNumber(failure));
+            present.onRefused(KnownErrno.of(failure));
         }
     }
 

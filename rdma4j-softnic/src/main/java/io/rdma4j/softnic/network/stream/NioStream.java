@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
+import io.rdma4j.softnic.network.KnownErrno;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +78,7 @@ final class NioStream implements Stream {
     static Errno errno(IOException e, long triedNs) {
         int number = SystemErrors.numberOf(e);
         if (number != 0) {
-            return Errno.ofNumber(number);
+            return KnownErrno.of(number);
         }
         if (!(e instanceof ConnectException)) {
             // Of those that have no kind of their own, it is the one that is not rare.
