@@ -5,6 +5,8 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.device.PortView;
+import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.PoisonedQueuePair;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
@@ -28,6 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -148,6 +153,35 @@ class FailedDeviceTest extends CmStage {
         assertNoDevice(() -> request.accept());
         assertNoDevice(client::disconnect);
         assertNoDevice(() -> server.listen(1));
+    }
+
+    /** A peer has not disconnected, so nobody is told so. */
+    @Test
+    void connectedIdsHearOfTheRemovalAlone() throws Exception {
+        CmId server = listening(told(PortSpace.TCP), OWN);
+        CmId client = told(PortSpace.TCP);
+        client.resolveAddress(server.localAddress(), TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED).close();
+        client.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED).close();
+        client.createQueuePair(null, new QueuePairInitAttributes());
+        client.connect(new ConnectionParameters());
+        CmId request = closedAtEnd(request());
+        request.createQueuePair(null, new QueuePairInitAttributes());
+        request.accept();
+        expect(CmEventType.ESTABLISHED).close();
+        expect(CmEventType.ESTABLISHED).close();
+        SoftDeviceContext context = (SoftDeviceContext) client.context();
+        ((SoftNic) context.nic()).onPort(new PortView(false, false, List.of()));
+        Set<CmId> told = new HashSet<>();
+        while (told.size() < 3) {
+            try (CmEvent event = expect(CmEventType.DEVICE_REMOVAL)) {
+                told.add(event.id());
+            }
+        }
+        assertThat(told).containsExactlyInAnyOrder(server, client, request);
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+        assertNoDevice(client::disconnect);
     }
 
     @Test

@@ -335,8 +335,8 @@ public final class SoftNic
         }
     }
 
-    /** {@return whether its network interface was removed, or it has failed} */
-    boolean isGone() {
+    @Override
+    public boolean isGone() {
         return port.isGone();
     }
 

@@ -235,6 +235,10 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
             return;
         }
         record(FlightEvents.Outcome.DISCONNECTED, 0);
+        if (host.isGone()) {
+            // Its id is told that, as with all other devices, and not that a peer has ended the connection.
+            return;
+        }
         present.onDisconnected();
         // With TCP nothing arrives late, but programs wait for this event.
         present.onTimewaitExit();

@@ -26,4 +26,7 @@ public interface TransportHost {
 
     /** {@return the bytes of the longest IP packet of the network interface} */
     int interfaceMtu();
+
+    /** {@return whether the device is gone: its network interface was removed, or it has failed} Ids are told so. */
+    boolean isGone();
 }
