@@ -10,6 +10,9 @@ import java.util.function.LongSupplier;
  * <p>A waiting thread gives up if the peer is silent for the time of {@code --patience} and no packet of it arrives either.
  */
 abstract class Exchange implements AutoCloseable {
+    /** What a peer has said before it ended. */
+    static final String OWN_OUTPUT = "its own output says why";
+
     private final boolean isClient;
     private LongSupplier arrived = () -> 0;
     private long arrivedBefore;
@@ -78,8 +81,8 @@ abstract class Exchange implements AutoCloseable {
     }
 
     /** {@return the exception for a peer that has ended} */
-    static IOException goneAway() {
-        return new IOException("the peer hung up; its own output says why");
+    static PeerGone goneAway() {
+        return new PeerGone(OWN_OUTPUT);
     }
 
     /**

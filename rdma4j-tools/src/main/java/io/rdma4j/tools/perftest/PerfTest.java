@@ -1,6 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.endpoint.SendRefusals;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceContext;
@@ -164,10 +165,23 @@ final class PerfTest {
             warmUp(warmUp, session, port);
             report.printColumns();
             TestFlow flow = TestFlow.of(fitting);
-            flow.measure(session);
-            flow.part(session);
+            try {
+                flow.measure(session);
+                flow.part(session);
+            } catch (PeerGone gone) {
+                throw explained(gone, fitting.type(), side);
+            }
             report.printEnd();
         }
+    }
+
+    /** Where nothing is acknowledged, a peer that waits in vain and ends is all that this side hears of lost messages. */
+    private static PeerGone explained(PeerGone gone, QueuePairType type, TestSide side) {
+        return switch (type) {
+            case UC, UD -> new PeerGone(SendRefusals.text(side.queuePairs(), Exchange.OWN_OUTPUT
+                    + ": perhaps nothing came to it, as " + type + " does not acknowledge"));
+            case RC, RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> gone;
+        };
     }
 
     /** Where messages may be lost, queue pairs of their own are taken. */
