@@ -14,6 +14,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -192,6 +193,11 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
+    /** @throws RdmaException EBADF if the id is closed */
+    private void requireOpen() throws RdmaException {
+        step(states::requireOpen);
+    }
+
     // ---------------------------------------------------------------- properties
 
     /**
@@ -237,10 +243,11 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     @Override
     public ProtectionDomain protectionDomain() throws RdmaException {
+        requireOpen();
         QueuePair queuePair = own.queuePair();
         return queuePair != null
                 ? queuePair.protectionDomain()
-                : addresses.device().defaultDomain();
+                : made(() -> addresses.device().defaultDomain());
     }
 
     @Override
@@ -250,6 +257,12 @@ public final class CmId implements CmOperations, AutoCloseable {
             throw new IllegalStateException("the id has no queue pair: create one first");
         }
         return queuePair;
+    }
+
+    @Override
+    public QueuePair requireQueuePair() throws RdmaException {
+        requireOpen();
+        return queuePair();
     }
 
     @Override
@@ -331,8 +344,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Sets the IP type of service or traffic class of the packets, 0 to 255; before the route is resolved.
      * The peer uses it too. C: {@code RDMA_OPTION_ID_TOS}.
+     *
+     * @throws RdmaException EBADF if the id is closed
      */
-    public void typeOfService(int value) {
+    public void typeOfService(int value) throws RdmaException {
         checkOption("type of service", value, 255);
         options.typeOfService = value;
     }
@@ -344,7 +359,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EINVAL to set it once the id listens, or to clear it once the id is bound
      */
     public void reuseAddress(boolean value) throws RdmaException {
-        states.requireOpen();
+        requireOpen();
         if (value ? states.is(IdState.LISTENING) : !states.is(IdState.IDLE)) {
             throw states.wrong("reuse address");
         }
@@ -390,14 +405,15 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param value the path MTU, null for the largest; {@link #connect} fails with EINVAL if it is larger than this side's
      *        system knows to pass, and the peer rejects one that it cannot have
+     * @throws RdmaException EBADF if the id is closed
      */
-    public void pathMtu(@Nullable Mtu value) {
-        states.requireOpen();
+    public void pathMtu(@Nullable Mtu value) throws RdmaException {
+        requireOpen();
         options.pathMtu = value;
     }
 
-    private void checkOption(String name, int value, int maximum) {
-        states.requireOpen();
+    private void checkOption(String name, int value, int maximum) throws RdmaException {
+        requireOpen();
         if (value < 0 || value > maximum) {
             throw new IllegalArgumentException(
                     "the " + name + " must be from 0 to " + maximum + ", not " + value);
@@ -471,7 +487,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {
-        states.requireOpen();
+        requireOpen();
         step(() -> resolver.start(node, service, hints));
     }
 
@@ -481,7 +497,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException ENODATA before ADDRINFO_RESOLVED
      */
     public List<AddressInfo> queryAddressInfo() throws RdmaException {
-        states.requireOpen();
+        requireOpen();
         return resolver.found();
     }
 
@@ -810,7 +826,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         is synchronous already, EBADF if the channel is closed
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
-        states.requireOpen();
+        requireOpen();
         step(() -> backlog.migrate(channel));
         if (channel == null && states.is(IdState.ENDED)) {
             // As if it had been synchronous when the connection ended: the event of that reaches no thread any more.
@@ -824,9 +840,10 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param status for {@link CmEvent#status}
      * @param argument for {@link CmEvent#argument}
+     * @throws RdmaException EBADF if the id is closed
      */
-    public void writeEvent(int status, long argument) {
-        states.requireOpen();
+    public void writeEvent(int status, long argument) throws RdmaException {
+        requireOpen();
         events.publish(CmEventType.USER, EventDetails.user(status, argument));
     }
 
@@ -843,7 +860,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Frees the id with its queue pair: a listener stops, an unanswered request is rejected, a connection
      * is ended, groups are left. Idempotent; repeat a call that failed, it continues where the
-     * last one stopped. A step that another thread is taking fails with {@link IllegalStateException}; what it holds at that
+     * last one stopped. A step that another thread is taking fails with {@link RdmaClosedException}; what it holds at that
      * moment, such as a device that it is opening, is given back when it returns. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait until all events are
      * acknowledged; this does not wait.
      *

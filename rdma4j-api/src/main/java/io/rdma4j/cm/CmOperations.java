@@ -34,7 +34,8 @@ import java.util.List;
  * from several threads is undefined.
  *
  * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for a request that the queue
- * pair or its state does not allow, and {@link IllegalStateException} without a queue pair; registering
+ * pair or its state does not allow, EBADF once the id or the queue pair is closed, and {@link IllegalStateException} before
+ * there is a queue pair; registering
  * throws as {@link ProtectionDomain#register} does.
  *
  * <p>Waiting for a completion neither takes events from the queue's channel nor asks for any. So queues may
@@ -57,6 +58,16 @@ public interface CmOperations {
      * @throws IllegalStateException if it has none
      */
     QueuePair queuePair();
+
+    /**
+     * {@return the id's queue pair, for a request or a wait}
+     *
+     * @throws RdmaException EBADF if the id is closed
+     * @throws IllegalStateException if it has none
+     */
+    default QueuePair requireQueuePair() throws RdmaException {
+        return queuePair();
+    }
 
     /** {@return the shared receive queue created on the id, or null} C: {@code id->srq}. */
     @Nullable
@@ -134,7 +145,7 @@ public interface CmOperations {
     private void post(ReceiveWorkRequest request) throws RdmaException {
         SharedReceiveQueue shared = sharedReceiveQueue();
         if (shared == null) {
-            queuePair().postReceive(request);
+            requireQueuePair().postReceive(request);
         } else {
             shared.post(request);
         }
@@ -301,7 +312,7 @@ public interface CmOperations {
         for (SendFlag flag : flags) {
             request.set(flag);
         }
-        queuePair().postSend(request);
+        requireQueuePair().postSend(request);
     }
 
     /**
@@ -315,7 +326,7 @@ public interface CmOperations {
      *         device has no connection manager
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
-        return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
+        return CompletionWait.await(requireQueuePair(), CompletionWait.Side.SEND);
     }
 
     /**
@@ -325,7 +336,7 @@ public interface CmOperations {
      * @throws RdmaException as above
      */
     default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
-        return CompletionWait.poll(queuePair(), CompletionWait.Side.SEND, timeout);
+        return CompletionWait.poll(requireQueuePair(), CompletionWait.Side.SEND, timeout);
     }
 
     /**
@@ -339,7 +350,7 @@ public interface CmOperations {
      *         device has no connection manager
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
-        return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);
+        return CompletionWait.await(requireQueuePair(), CompletionWait.Side.RECEIVE);
     }
 
     /**
@@ -349,6 +360,6 @@ public interface CmOperations {
      * @throws RdmaException as above
      */
     default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {
-        return CompletionWait.poll(queuePair(), CompletionWait.Side.RECEIVE, timeout);
+        return CompletionWait.poll(requireQueuePair(), CompletionWait.Side.RECEIVE, timeout);
     }
 }

@@ -7,6 +7,7 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -171,29 +172,30 @@ final class CompletionWait {
         if (take(completion)) {
             return true;
         }
-        throw new RdmaException(end, operation, reason(end));
+        throw end == Errno.EBADF ? closed(null) : lost(end);
     }
 
-    private String reason(Errno end) {
-        if (end == Errno.EBADF) {
-            return "the queue pair was closed";
-        }
+    private RdmaClosedException closed(@Nullable Throwable cause) {
+        return new RdmaClosedException(operation, "the queue pair was closed", cause);
+    }
+
+    private RdmaException lost(Errno end) {
         String lack = "no " + side.text() + " is outstanding that could complete, and ";
         if (end == Errno.ENODEV) {
-            return lack + "the device is gone";
+            return new RdmaException(end, operation, lack + "the device is gone");
         }
         try {
-            return lack + "the queue pair is in state " + queuePair.state()
-                    + ": the connection has ended; close it";
+            return new RdmaException(end, operation, lack + "the queue pair is in state "
+                    + queuePair.state() + ": the connection has ended; close it");
         } catch (IllegalStateException closedMeanwhile) {
-            return "the queue pair was closed";
+            return closed(closedMeanwhile);
         }
     }
 
     private boolean take(WorkCompletion completion) throws RdmaException {
         try {
             return device.take(queue, completion);
-        } catch (IllegalStateException e) {
+        } catch (RdmaClosedException e) {
             // Closed meanwhile, behind its queue pair.
             if (device.ended(queuePair, side == Side.RECEIVE) == Errno.EBADF) {
                 return false;

@@ -6,6 +6,7 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.event.WaitFailures;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
@@ -110,7 +111,7 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException>
 
     void attach() throws RdmaException {
         if (!events.attach()) {
-            throw new RdmaException(Errno.EBADF, "create id", "the event channel is closed");
+            throw new RdmaClosedException("create id", "the event channel is closed");
         }
     }
 

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -75,12 +76,12 @@ final class GroupMember implements CmMembership.Handler {
             if (!attach(path.destination())) {
                 return;
             }
+        } catch (RdmaClosedException closing) {
+            onNotJoined(new RdmaClosedException("join multicast group",
+                    "the queue pair was closed meanwhile"));
+            return;
         } catch (RdmaException e) {
             onNotJoined(e);
-            return;
-        } catch (IllegalStateException closing) {
-            onNotJoined(new RdmaException(Errno.EBADF, "join multicast group",
-                    "the queue pair was closed meanwhile"));
             return;
         }
         events.publish(CmEventType.MULTICAST_JOIN, EventDetails.joined(

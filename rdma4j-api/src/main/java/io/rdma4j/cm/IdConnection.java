@@ -9,6 +9,7 @@ import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -271,12 +272,12 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             open.establish();
             states.replace(IdState.CONNECTING, IdState.CONNECTED);
             events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
+        } catch (RdmaClosedException closed) {
+            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(new RdmaClosedException("connect",
+                    "the queue pair was closed before the peer accepted", closed)));
+            rejectUnusable(open);
         } catch (RdmaException e) {
             fail(CmEventType.CONNECT_ERROR, EventDetails.failure(e));
-            rejectUnusable(open);
-        } catch (IllegalStateException closed) {
-            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(new RdmaException(Errno.EINVAL,
-                    "connect", "the queue pair was closed before the peer accepted", closed)));
             rejectUnusable(open);
         }
     }

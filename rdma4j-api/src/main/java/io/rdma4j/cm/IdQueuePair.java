@@ -9,6 +9,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
@@ -144,9 +145,10 @@ final class IdQueuePair {
         return own != null;
     }
 
-    void require() {
+    /** @throws RdmaException EBADF if it has been closed */
+    void require() throws RdmaException {
         if (own == null) {
-            throw new IllegalStateException("the queue pair is closed");
+            throw RdmaClosedException.of("queue pair");
         }
     }
 

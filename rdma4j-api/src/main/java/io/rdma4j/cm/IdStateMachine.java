@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 import java.util.Objects;
@@ -54,23 +55,25 @@ final class IdStateMachine {
         state.set(IdState.CLOSED);
     }
 
+    /** @throws IllegalStateException if the id is closed; for its parts, as {@link #closed()} */
     void requireOpen() {
         if (is(IdState.CLOSED)) {
             throw closed();
         }
     }
 
-    /** {@return the end of a step that {@link CmId#close} has overtaken, or that comes after it} */
+    /**
+     * {@return the end of a step that {@link CmId#close} has overtaken, or that comes after it} Unchecked, so that no part
+     * takes it for a failure of a device; the id makes {@link #closed(Exception)} of it.
+     */
     static IllegalStateException closed() {
         return new IllegalStateException(IdState.CLOSED.hint());
     }
 
-    /** {@return as above, of a step that failed for a reason that no longer matters} */
-    static IllegalStateException closed(Exception reason) {
-        return reason instanceof IllegalStateException
-                && IdState.CLOSED.hint().equals(reason.getMessage())
-                        ? closed()
-                        : new IllegalStateException(IdState.CLOSED.hint(), reason);
+    /** {@return what the application gets, of a step that failed for a reason that no longer matters} */
+    static RdmaClosedException closed(Exception reason) {
+        return new RdmaClosedException("use id", IdState.CLOSED.hint(),
+                IdState.CLOSED.hint().equals(reason.getMessage()) ? null : reason);
     }
 
     /**

@@ -6,6 +6,7 @@ import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ public final class CompletionEvents {
             UnacknowledgedEvents ofQueue, ProgressDriver driver) throws RdmaException {
         EventQueue<CompletionQueue, RdmaException> events = EventQueue.of(channel);
         if (!events.attach()) {
-            throw new RdmaException(Errno.EBADF, "create completion queue",
+            throw new RdmaClosedException("create completion queue",
                     "the completion channel is closed");
         }
         events.addDriver(driver);

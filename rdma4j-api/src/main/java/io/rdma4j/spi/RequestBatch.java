@@ -1,11 +1,12 @@
 package io.rdma4j.spi;
 
 import io.rdma4j.verbs.AddressHandle;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.SendBatch;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 
@@ -16,9 +17,10 @@ import java.util.Set;
  * A batch whose requests are {@link SendWorkRequest}s, for providers: what each call says of the request that has begun. For
  * one thread at a time.
  */
-public abstract class SendBatch implements ExtendedQueuePair {
+public abstract class RequestBatch implements SendBatch {
+    private int flags;
     /** Creates one in which no batch has begun. */
-    protected SendBatch() {}
+    protected RequestBatch() {}
 
     /**
      * Begins a request, after what is set for all of the batch.
@@ -35,45 +37,92 @@ public abstract class SendBatch implements ExtendedQueuePair {
      */
     protected abstract SendWorkRequest begun();
 
+    /**
+     * Requires a batch of this thread.
+     *
+     * @throws IllegalStateException if it has not begun one
+     */
+    protected abstract void requireBatch();
+
+    /** {@return the flags of the requests that begin now, as verbs.h bits} */
+    protected final int bits() {
+        return flags;
+    }
+
+    /** A batch begins. */
+    protected final void clearFlags() {
+        flags = 0;
+    }
+
     @Override
-    public ExtendedQueuePair send() {
+    public final SendBatch flags() {
+        return flags(0);
+    }
+
+    @Override
+    public final SendBatch flags(SendFlag only) {
+        return flags(only.bit());
+    }
+
+    @Override
+    public final SendBatch flags(SendFlag first, SendFlag second) {
+        return flags(first.bit() | second.bit());
+    }
+
+    @Override
+    public final SendBatch flags(Set<SendFlag> all) {
+        int bits = 0;
+        for (SendFlag each : all) {
+            bits |= each.bit();
+        }
+        return flags(bits);
+    }
+
+    private SendBatch flags(int bits) {
+        requireBatch();
+        flags = bits;
+        return this;
+    }
+
+    @Override
+    public SendBatch send() {
         begin(SendOpcode.SEND);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair sendWithImmediate(int immediate) {
+    public SendBatch sendWithImmediate(int immediate) {
         begin(SendOpcode.SEND_WITH_IMMEDIATE).immediate(immediate);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair sendWithInvalidate(int peerRkey) {
+    public SendBatch sendWithInvalidate(int peerRkey) {
         begin(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair write(int rkey, long remoteAddress) {
+    public SendBatch write(long remoteAddress, int rkey) {
         begin(SendOpcode.RDMA_WRITE).remote(remoteAddress, rkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair writeWithImmediate(int rkey, long remoteAddress, int immediate) {
+    public SendBatch writeWithImmediate(long remoteAddress, int rkey, int immediate) {
         begin(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(remoteAddress, rkey)
                 .immediate(immediate);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair read(int rkey, long remoteAddress) {
+    public SendBatch read(long remoteAddress, int rkey) {
         begin(SendOpcode.RDMA_READ).remote(remoteAddress, rkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair compareAndSwap(int rkey, long remoteAddress, long compare,
+    public SendBatch compareAndSwap(long remoteAddress, int rkey, long compare,
             long swap) {
         begin(SendOpcode.ATOMIC_COMPARE_AND_SWAP).compareAndSwap(remoteAddress, rkey, compare,
                 swap);
@@ -81,50 +130,50 @@ public abstract class SendBatch implements ExtendedQueuePair {
     }
 
     @Override
-    public ExtendedQueuePair fetchAndAdd(int rkey, long remoteAddress, long add) {
+    public SendBatch fetchAndAdd(long remoteAddress, int rkey, long add) {
         begin(SendOpcode.ATOMIC_FETCH_AND_ADD).fetchAndAdd(remoteAddress, rkey, add);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair atomicWrite(int rkey, long remoteAddress, MemorySegment value) {
+    public SendBatch atomicWrite(long remoteAddress, int rkey, MemorySegment value) {
         begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey);
         return inline(value);
     }
 
     @Override
-    public ExtendedQueuePair flush(int rkey, long remoteAddress, long length,
+    public SendBatch flush(long remoteAddress, int rkey, long length,
             Set<FlushPlacement> placement, FlushSelectivity selectivity) {
         begin(SendOpcode.FLUSH).flush(remoteAddress, rkey, length, placement, selectivity);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
+    public SendBatch bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
         begin(SendOpcode.BIND_MEMORY_WINDOW).bind(window, newRkey, bind);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair localInvalidate(int rkey) {
+    public SendBatch localInvalidate(int rkey) {
         begin(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(rkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair element(int lkey, long address, long length) {
+    public SendBatch add(long address, long length, int lkey) {
         begun().add(address, length, lkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey) {
+    public SendBatch to(AddressHandle handle, int queuePairNumber, int qkey) {
         begun().to(handle, queuePairNumber, qkey);
         return this;
     }
 
     @Override
-    public ExtendedQueuePair toSharedReceiveQueue(int number) {
+    public SendBatch toSharedReceiveQueue(int number) {
         begun().toSharedReceiveQueue(number);
         return this;
     }

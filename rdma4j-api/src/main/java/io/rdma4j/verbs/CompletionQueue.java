@@ -31,15 +31,15 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param completions filled from its start
      * @return how many were filled
-     * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails
-     * @throws IllegalStateException if the queue is closed
+     * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails;
+     *         EBADF if the queue is closed
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
     /**
      * Takes one completion. {@return whether there was one}
      *
-     * @throws RdmaException EIO if the queue has overrun and is empty
+     * @throws RdmaException EIO if the queue has overrun and is empty, EBADF if it is closed
      */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
@@ -49,8 +49,7 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param solicitedOnly whether only a failure, or a message that the peer sent with {@link SendFlag#SOLICITED},
      *        causes the event
-     * @throws RdmaException EINVAL if the queue was created without a channel
-     * @throws IllegalStateException if the queue is closed
+     * @throws RdmaException EINVAL if the queue was created without a channel, EBADF if the queue is closed
      */
     void requestNotification(boolean solicitedOnly) throws RdmaException;
 
@@ -68,8 +67,8 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
      * @throws RdmaException EINVAL if the capacity is out of range or less than the number of completions in the queue,
-     *         EOPNOTSUPP if the device does not support it, ENOMEM if memory is short; nothing is changed then
-     * @throws IllegalStateException if the queue is closed
+     *         EOPNOTSUPP if the device does not support it, ENOMEM if memory is short; nothing is changed then. EBADF if the
+     *         queue is closed
      */
     void resize(int capacity) throws RdmaException;
 

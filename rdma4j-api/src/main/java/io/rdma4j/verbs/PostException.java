@@ -15,15 +15,18 @@ public final class PostException extends RdmaException {
     private final int failedIndex;
 
     /**
+     * For a request that is refused.
+     *
+     * @param operation what was attempted
      * @param cause why the request was refused
      * @param failedIndex its index in the posted list, from 0
      */
-    public PostException(RdmaException cause, int failedIndex) {
-        this(cause.errno(), cause.operation(), cause.detail(), cause, failedIndex);
+    public PostException(String operation, RdmaException cause, int failedIndex) {
+        this(cause.errno(), operation, cause.detail(), cause, failedIndex);
     }
 
     /**
-     * For a request that is a programming mistake: null, or with a closed object. When it is posted alone, the mistake
+     * For a request that is a programming mistake: null. When it is posted alone, the mistake
      * itself is thrown; for a list the caller must also learn which request it was.
      *
      * @param operation what was attempted

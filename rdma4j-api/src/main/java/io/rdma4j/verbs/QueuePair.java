@@ -8,7 +8,7 @@ import java.util.List;
  * A send queue and a receive queue: one end of a connection, or an end point for datagrams.
  *
  * <p>C: {@code struct ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
- * does not wait.
+ * does not wait, but for the end of another thread's {@link SendBatch}.
  *
  * <p><b>Polling memory.</b> A program may wait for a WRITE of its peer by looking at the memory that is written, without a
  * completion. It must read with {@link java.lang.invoke.VarHandle#getAcquire} or {@code getVolatile} of a handle of the
@@ -141,17 +141,20 @@ public interface QueuePair extends AutoCloseable {
      * Posts send requests in order.
      *
      * @throws PostException if one is refused, with the errno that {@link #postSend(SendWorkRequest)} has for it, or
-     *         EINVAL if it is null or uses a closed object; the requests before it are posted
+     *         EINVAL if it is null; the requests before it are posted
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
     /**
-     * {@return the interface that builds requests in place and posts them in batches} C: {@code ibv_qp_to_qp_ex}.
+     * Begins a batch of sends, which are built in place and posted together. Other threads that post sends wait for its end,
+     * so end it also when something fails ({@code try}). {@return the batch, always the same object} C: {@code ibv_wr_start},
+     * {@code ibv_qp_to_qp_ex}.
      *
-     * @throws IllegalStateException if the queue pair was created without
+     * @throws RdmaException EBADF if the queue pair is closed
+     * @throws IllegalStateException if the calling thread has begun one already, or if the queue pair was created without
      *         {@link QueuePairInitAttributes#sendOperations}
      */
-    ExtendedQueuePair extended();
+    SendBatch startBatch() throws RdmaException;
 
     /**
      * Posts a receive request. C: {@code ibv_post_recv}.

@@ -72,17 +72,24 @@ public class RdmaException extends IOException {
 
     /**
      * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#OTHER}, and
-     * the message has its own name.
+     * the message has its own name. It is a {@link RdmaClosedException} for EBADF and a
+     * {@link RdmaInterruptedException} for EINTR.
      *
      * @param number the number of the error in Linux; 0 if it is not known, which becomes {@link Errno#EIO}
      * @param detail what was wrong, with the words of the error, but not its name
      */
     public static RdmaException ofSystem(int number, String operation, String detail,
             @Nullable Throwable cause) {
-        return number == 0
-                ? new RdmaException(Errno.EIO, Errno.EIO.number(), null, operation, detail, cause)
-                : new RdmaException(Errno.ofNumber(number), number, SystemErrors.name(number),
-                        operation, detail, cause);
+        if (number == 0) {
+            return new RdmaException(Errno.EIO, Errno.EIO.number(), null, operation, detail, cause);
+        }
+        Errno errno = Errno.ofNumber(number);
+        return switch (errno) {
+            case EBADF -> new RdmaClosedException(operation, detail, cause);
+            case EINTR -> new RdmaInterruptedException(operation, detail, cause);
+            default -> new RdmaException(errno, number, SystemErrors.name(number), operation,
+                    detail, cause);
+        };
     }
 
     /** {@return the error} */
@@ -130,6 +137,6 @@ public class RdmaException extends IOException {
     /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();
-        return new RdmaException(Errno.EINTR, operation, "the thread was interrupted");
+        return new RdmaInterruptedException(operation);
     }
 }

@@ -4,115 +4,119 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * Builds send requests in the queue itself and posts them in batches: all requests of a batch, or none.
+ * Builds send requests in the queue itself and posts them together: all requests of a batch, or none.
  *
  * <p>C: {@code struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch begins with
- * {@link #start} and ends with {@link #complete} or {@link #abort}. In between come any number of requests: for each
- * first its operation, such as {@link #send}, then its memory. {@link #id} and {@link #flags} apply to the requests that
- * begin after them.
+ * {@link QueuePair#startBatch} and ends with {@link #post}, or without posting anything with {@link #close}. In between come
+ * any number of requests: for each first its operation, such as {@link #send}, then its memory. {@link #id} and
+ * {@link #flags} apply to the requests that begin after them. Names and orders of arguments are those of
+ * {@link SendWorkRequest}.
  *
  * {@snippet :
- * batch.start();
- * batch.id(1).flags(SendFlag.SIGNALED).write(rkey, remoteAddress).element(region, 0, 4096);
- * batch.id(2).send().inline(message);
- * batch.complete();
+ * try (SendBatch batch = queuePair.startBatch()) {
+ *     batch.id(1).flags(SendFlag.SIGNALED).write(remoteAddress, rkey).add(region, 0, 4096);
+ *     batch.id(2).send().inline(message);
+ *     batch.post();
+ * }
  * }
  *
- * <p>{@link #complete} reports errors of single requests, and then posts nothing, as in C. Between start
- * and end the batch belongs to the calling thread; other threads that post sends wait for its end. Posting
- * allocates nothing.
+ * <p>{@link #post} reports errors of single requests, and then posts nothing, as in C. Between start
+ * and end the batch belongs to the calling thread; other threads that post sends wait for its end. So end it by
+ * {@code try}, also when something fails in between. Posting allocates nothing. A queue pair has one object for all its
+ * batches.
  */
-public interface ExtendedQueuePair {
+public interface SendBatch extends AutoCloseable {
     /** {@return the queue pair} */
     QueuePair queuePair();
 
-    /**
-     * Begins a batch. C: {@code ibv_wr_start}.
-     *
-     * @throws IllegalStateException if the calling thread has begun one already, or after close
-     */
-    void start();
-
     /** Sets the caller's number of the following requests ({@code wr_id}). */
-    ExtendedQueuePair id(long value);
+    SendBatch id(long value);
 
-    /** Sets the flags of the following requests, in place of earlier ones ({@code wr_flags}). */
-    ExtendedQueuePair flags(SendFlag... flags);
+    /** The following requests have no flags ({@code wr_flags}). */
+    SendBatch flags();
+
+    /** The following requests have this flag alone ({@code wr_flags}). */
+    SendBatch flags(SendFlag only);
+
+    /** The following requests have these two flags ({@code wr_flags}). */
+    SendBatch flags(SendFlag first, SendFlag second);
+
+    /** The following requests have these flags ({@code wr_flags}). */
+    SendBatch flags(Set<SendFlag> all);
 
     /** Begins a SEND. C: {@code ibv_wr_send}. */
-    ExtendedQueuePair send();
+    SendBatch send();
 
     /** Begins a SEND with immediate. C: {@code ibv_wr_send_imm}. */
-    ExtendedQueuePair sendWithImmediate(int immediate);
+    SendBatch sendWithImmediate(int immediate);
 
     /** Begins a SEND that invalidates a key of the peer. C: {@code ibv_wr_send_inv}. */
-    ExtendedQueuePair sendWithInvalidate(int peerRkey);
+    SendBatch sendWithInvalidate(int peerRkey);
 
     /** Begins a WRITE. C: {@code ibv_wr_rdma_write}. */
-    ExtendedQueuePair write(int rkey, long remoteAddress);
+    SendBatch write(long remoteAddress, int rkey);
 
     /** Begins a WRITE with immediate. C: {@code ibv_wr_rdma_write_imm}. */
-    ExtendedQueuePair writeWithImmediate(int rkey, long remoteAddress, int immediate);
+    SendBatch writeWithImmediate(long remoteAddress, int rkey, int immediate);
 
     /** Begins a READ. C: {@code ibv_wr_rdma_read}. */
-    ExtendedQueuePair read(int rkey, long remoteAddress);
+    SendBatch read(long remoteAddress, int rkey);
 
     /** Begins a compare and swap. C: {@code ibv_wr_atomic_cmp_swp}. */
-    ExtendedQueuePair compareAndSwap(int rkey, long remoteAddress, long compare, long swap);
+    SendBatch compareAndSwap(long remoteAddress, int rkey, long compare, long swap);
 
     /** Begins a fetch and add. C: {@code ibv_wr_atomic_fetch_add}. */
-    ExtendedQueuePair fetchAndAdd(int rkey, long remoteAddress, long add);
+    SendBatch fetchAndAdd(long remoteAddress, int rkey, long add);
 
     /** Adds an atomic write of 8 bytes, given in the byte order of memory. C: {@code ibv_wr_atomic_write}. */
-    ExtendedQueuePair atomicWrite(int rkey, long remoteAddress, MemorySegment value);
+    SendBatch atomicWrite(long remoteAddress, int rkey, MemorySegment value);
 
     /** Adds a FLUSH. C: {@code ibv_wr_flush}. */
-    ExtendedQueuePair flush(int rkey, long remoteAddress, long length,
-            Set<FlushPlacement> placement, FlushSelectivity selectivity);
+    SendBatch flush(long remoteAddress, int rkey, long length, Set<FlushPlacement> placement,
+            FlushSelectivity selectivity);
 
     /** Adds a bind of a type 2 memory window. C: {@code ibv_wr_bind_mw}. */
-    ExtendedQueuePair bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
+    SendBatch bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
 
     /** Adds a local invalidation. C: {@code ibv_wr_local_inv}. */
-    ExtendedQueuePair localInvalidate(int rkey);
+    SendBatch localInvalidate(int rkey);
 
-    /** Appends memory to the request begun last. C: {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}. */
-    ExtendedQueuePair element(int lkey, long address, long length);
+    /** Appends registered memory to the request begun last. C: {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}. */
+    SendBatch add(long address, long length, int lkey);
 
     /** Appends a range of a region; {@code offset} counts from the region's start. */
-    default ExtendedQueuePair element(MemoryRegion region, long offset, long length) {
-        return element(region.lkey(), region.address() + offset, length);
+    default SendBatch add(MemoryRegion region, long offset, long length) {
+        return add(region.address() + offset, length, region.lkey());
     }
 
     /**
      * Appends bytes of any segment to the request begun last, copied at once. C:
      * {@code ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}.
      */
-    ExtendedQueuePair inline(MemorySegment data);
+    SendBatch inline(MemorySegment data);
 
     /** Says where the datagram begun last goes. C: {@code ibv_wr_set_ud_addr}. */
-    ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey);
+    SendBatch to(AddressHandle handle, int queuePairNumber, int qkey);
 
     /**
      * Sets the peer's shared receive queue for the request begun last. Queue pairs of other types than XRC_SEND ignore it.
      * C: {@code ibv_wr_set_xrc_srqn}.
      */
     @Experimental
-    ExtendedQueuePair toSharedReceiveQueue(int number);
+    SendBatch toSharedReceiveQueue(int number);
 
     /**
-     * Posts the batch. C: {@code ibv_wr_complete}.
+     * Posts the batch and ends it. C: {@code ibv_wr_complete}.
      *
      * @throws RdmaException as {@link QueuePair#postSend(SendWorkRequest)}, with the first error of the batch; nothing is
      *         posted then; EINVAL also for an operation that the queue pair was not created for
      * @throws IllegalStateException outside a batch
      */
-    void complete() throws RdmaException;
+    void post() throws RdmaException;
 
     /**
-     * Ends the batch without posting anything. C: {@code ibv_wr_abort}.
-     *
-     * @throws IllegalStateException outside a batch
+     * Ends the batch of this thread without posting anything, unless it has ended. Idempotent. C: {@code ibv_wr_abort}.
      */
-    void abort();
+    @Override
+    void close();
 }

@@ -5,6 +5,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,8 +127,8 @@ class ClosingStepsTest {
         closed.countDown();
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> taken.get(20, TimeUnit.SECONDS)).havingCause()
-                .isExactlyInstanceOf(IllegalStateException.class)
-                .withMessage("the id is closed");
+                .isExactlyInstanceOf(RdmaClosedException.class)
+                .withMessage("use id: the id is closed (EBADF)");
         assertThat(events.pollEvent(Duration.ZERO)).isNull();
     }
 
@@ -304,7 +305,7 @@ class ClosingStepsTest {
             return null;
         });
         await(begun);
-        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> id.migrate(other));
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> id.migrate(other));
         closed.countDown();
         closing.get(20, TimeUnit.SECONDS);
         other.close();

@@ -12,6 +12,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -461,7 +462,8 @@ class ConnectionTest {
         event.acknowledge();
         event.acknowledge();
         client.close();
-        assertThatIllegalStateException().isThrownBy(() -> client.resolveRoute(TIMEOUT))
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> client.resolveRoute(TIMEOUT))
                 .withMessageContaining("closed");
     }
 

@@ -13,6 +13,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -145,7 +146,7 @@ class DatagramTest {
         toB.close();
         assertThat(catchThrowable(
                 () -> pair.a.queuePair.postSend(datagram(1, 8))))
-                .isInstanceOf(IllegalStateException.class);
+                .isInstanceOf(RdmaClosedException.class);
     }
 
     @Test

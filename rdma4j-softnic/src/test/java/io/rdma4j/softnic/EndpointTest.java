@@ -18,6 +18,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -243,7 +244,9 @@ class EndpointTest extends CmStage {
         CmId id = id(PortSpace.TCP);
         id.bindAddress(anyPort(OWN));
         id.createQueuePair(null, reliable().sendOperations(SendOpcode.SEND));
-        assertThat(id.queuePair().extended().queuePair()).isSameAs(id.queuePair());
+        try (SendBatch batch = id.queuePair().startBatch()) {
+            assertThat(batch.queuePair()).isSameAs(id.queuePair());
+        }
     }
 
     @ParameterizedTest

@@ -10,23 +10,28 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -236,16 +241,15 @@ class ExtendedQueuesTest {
     @Test
     void batchIsPostedAsAWhole() throws Exception {
         Pair.Side side = extended(SendOpcode.SEND, SendOpcode.RDMA_WRITE);
-        ExtendedQueuePair batch = side.queuePair.extended();
         peer.receive(10, 100);
-        batch.start();
-        batch.id(1).flags(SendFlag.SIGNALED).write(peer.region.rkey(), peer.region.address())
-                .element(side.region, 100, 30).element(side.region, 500, 30);
+        SendBatch batch = side.queuePair.startBatch();
+        batch.id(1).flags(SendFlag.SIGNALED).write(peer.region.address(), peer.region.rkey())
+                .add(side.region, 100, 30).add(side.region, 500, 30);
         batch.id(2).send().inline(MemorySegment.ofArray(new byte[]{1, 2, 3}))
                 .inline(MemorySegment.ofArray(new byte[]{4}));
         pair.settle();
         assertThat(pair.a.completions).isEmpty();
-        batch.complete();
+        batch.post();
         pair.settle();
         side.takeCompletions();
         assertThat(pair.a.completions).extracting(WorkCompletion::id).containsExactly(1L, 2L);
@@ -260,17 +264,16 @@ class ExtendedQueuesTest {
     @Test
     void abortedBatchLeavesNoTrace() throws Exception {
         Pair.Side side = extended(SendOpcode.SEND);
-        ExtendedQueuePair batch = side.queuePair.extended();
         for (int round = 0; round < 10; round++) {
-            batch.start();
-            batch.send().element(side.region, 0, 8);
-            batch.send().element(side.region, 0, 8);
-            batch.abort();
+            try (SendBatch aborted = side.queuePair.startBatch()) {
+                aborted.send().add(side.region, 0, 8);
+                aborted.send().add(side.region, 0, 8);
+            }
         }
         peer.receive(10, 100);
-        batch.start();
-        batch.id(7).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
-        batch.complete();
+        SendBatch batch = side.queuePair.startBatch();
+        batch.id(7).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
+        batch.post();
         pair.settle();
         assertThat(pair.a.completions).extracting(WorkCompletion::id).containsExactly(7L);
     }
@@ -278,21 +281,20 @@ class ExtendedQueuesTest {
     @Test
     void listInsideABatchPostsNothingOfIt() throws Exception {
         Pair.Side side = extended(SendOpcode.SEND);
-        ExtendedQueuePair batch = side.queuePair.extended();
-        batch.start();
-        batch.id(1).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
-        batch.id(2).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
+        SendBatch batch = side.queuePair.startBatch();
+        batch.id(1).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
+        batch.id(2).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
         assertThatIllegalStateException()
                 .isThrownBy(() -> side.queuePair.postSend(List.of(side.request(3).send())))
                 .withMessageContaining("in a batch");
         peer.receive(9, 100);
         pair.settle();
         assertThat(pair.a.completions).isEmpty();
-        batch.abort();
+        batch.close();
         peer.receive(10, 100);
-        batch.start();
-        batch.id(7).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
-        batch.complete();
+        side.queuePair.startBatch();
+        batch.id(7).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
+        batch.post();
         pair.settle();
         assertThat(pair.a.completions).extracting(WorkCompletion::id).containsExactly(7L);
     }
@@ -300,21 +302,20 @@ class ExtendedQueuesTest {
     @Test
     void oneWrongRequestRefusesTheWholeBatch() throws Exception {
         Pair.Side side = extended(SendOpcode.SEND);
-        ExtendedQueuePair batch = side.queuePair.extended();
-        batch.start();
-        batch.id(1).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
-        batch.id(2).read(1, 2).element(side.region, 0, 8);
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::complete)
+        SendBatch batch = side.queuePair.startBatch();
+        batch.id(1).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
+        batch.id(2).read(1, 2).add(side.region, 0, 8);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::post)
                 .withMessageContaining("RDMA_READ");
-        batch.start();
+        side.queuePair.startBatch();
         batch.send().inline(MemorySegment.ofArray(new byte[65]));
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::complete)
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::post)
                 .withMessageContaining("65").withMessageContaining("64");
-        batch.start();
+        side.queuePair.startBatch();
         for (int i = 0; i < 5; i++) {
-            batch.send().element(side.region, 0, 8);
+            batch.send().add(side.region, 0, 8);
         }
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::complete)
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(batch::post)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
         pair.settle();
         assertThat(pair.a.completions).isEmpty();
@@ -323,15 +324,18 @@ class ExtendedQueuesTest {
     @Test
     void callsOutsideABatchAreMistakes() throws Exception {
         Pair.Side side = extended(SendOpcode.SEND);
-        ExtendedQueuePair batch = side.queuePair.extended();
+        SendBatch batch = side.queuePair.startBatch();
+        batch.close();
+        batch.close();
         assertThatIllegalStateException().isThrownBy(batch::send);
-        assertThatIllegalStateException().isThrownBy(batch::complete);
-        batch.start();
-        assertThatIllegalStateException().isThrownBy(batch::start);
-        assertThatIllegalStateException().isThrownBy(() -> batch.element(side.region, 0, 1));
+        assertThatIllegalStateException().isThrownBy(batch::flags);
+        assertThatIllegalStateException().isThrownBy(batch::post);
+        assertThat(side.queuePair.startBatch()).isSameAs(batch);
+        assertThatIllegalStateException().isThrownBy(side.queuePair::startBatch);
+        assertThatIllegalStateException().isThrownBy(() -> batch.add(side.region, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> side.send(1, 1));
-        batch.abort();
-        assertThatIllegalStateException().isThrownBy(() -> pair.a.queuePair.extended())
+        batch.close();
+        assertThatIllegalStateException().isThrownBy(() -> pair.a.queuePair.startBatch())
                 .withMessageContaining("sendOperations");
     }
 
@@ -345,6 +349,54 @@ class ExtendedQueuesTest {
                 .withMessageContaining("RDMA_READ");
     }
 
+    /** Otherwise all who post would wait for ever. */
+    @Test
+    void batchEndsWithItsBlockWhateverItsThreadThrows() throws Exception {
+        Pair.Side side = extended(SendOpcode.SEND);
+        assertThatExceptionOfType(ArithmeticException.class).isThrownBy(() -> {
+            try (SendBatch batch = side.queuePair.startBatch()) {
+                batch.id(1).send().add(side.region, 0, 8);
+                throw new ArithmeticException();
+            }
+        });
+        assertAnotherThreadPosts(side.queuePair);
+        pair.settle();
+        assertThat(pair.a.completions).isEmpty();
+    }
+
+    private static void assertAnotherThreadPosts(QueuePair queuePair) throws Exception {
+        FutureTask<@Nullable Void> posting = new FutureTask<>(() -> {
+            queuePair.startBatch().close();
+            return null;
+        });
+        Thread.ofPlatform().start(posting);
+        posting.get(20, TimeUnit.SECONDS);
+    }
+
+    /** Which flags stand for those before, in each form. */
+    @Test
+    void flagsOfABatchReplaceThoseBefore() throws Exception {
+        Pair.Side side = extended(SendOpcode.SEND);
+        for (int message = 1; message <= 5; message++) {
+            peer.receive(message, 100);
+        }
+        try (SendBatch batch = side.queuePair.startBatch()) {
+            batch.id(1).flags(SendFlag.SIGNALED).send().add(side.region, 0, 8);
+            batch.id(2).flags().send().add(side.region, 0, 8);
+            batch.id(3).flags(SendFlag.SIGNALED, SendFlag.SOLICITED).send().add(side.region, 0, 8);
+            batch.post();
+        }
+        pair.settle();
+        try (SendBatch batch = side.queuePair.startBatch()) {
+            batch.id(4).flags(SendFlag.SOLICITED).send().add(side.region, 0, 8);
+            batch.id(5).flags(Set.of(SendFlag.SIGNALED)).send().add(side.region, 0, 8);
+            batch.post();
+        }
+        pair.settle();
+        side.takeCompletions();
+        assertThat(pair.a.completions).extracting(WorkCompletion::id).containsExactly(1L, 3L, 5L);
+    }
+
     @Test
     void batchWithAClosedHandleEndsAndLetsOthersPost() throws Exception {
         QueuePair datagrams = pair.a.node.domain.createQueuePair(new QueuePairInitAttributes()
@@ -356,19 +408,12 @@ class ExtendedQueuesTest {
         datagrams.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0));
         AddressHandle handle = pair.a.node.domain.createAddressHandle(
                 AddressHandleAttributes.to(pair.b.node.nic.gids().get(1), 1));
-        ExtendedQueuePair batch = datagrams.extended();
-        batch.start();
-        batch.send().element(pair.a.region, 0, 8).to(handle, 77, 1);
+        SendBatch batch = datagrams.startBatch();
+        batch.send().add(pair.a.region, 0, 8).to(handle, 77, 1);
         handle.close();
-        assertThatIllegalStateException().isThrownBy(batch::complete)
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(batch::post)
                 .withMessageContaining("address handle");
-        batch.start();
-        batch.abort();
-        Thread other = Thread.ofPlatform().start(() -> {
-            batch.start();
-            batch.abort();
-        });
-        assertThat(other.join(Duration.ofSeconds(20))).isTrue();
+        assertAnotherThreadPosts(datagrams);
     }
 
     @Test

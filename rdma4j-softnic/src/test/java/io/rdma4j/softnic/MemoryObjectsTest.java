@@ -4,7 +4,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
@@ -12,9 +11,11 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherElement;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -131,7 +132,7 @@ class MemoryObjectsTest {
         write(1, region.address(), region.rkey(), 10);
         pair.a.assertCompleted("1 SUCCESS");
         region.close();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> region.reregister(null, null, Set.of()));
     }
 
@@ -199,7 +200,7 @@ class MemoryObjectsTest {
         region.close();
         memory.close();
         memory.close();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> memory.copyTo(MemorySegment.ofArray(copy), 0));
     }
 
@@ -306,13 +307,12 @@ class MemoryObjectsTest {
         QueuePair queuePair = parent.createQueuePair(new QueuePairInitAttributes()
                 .completionQueue(pair.a.completionQueue).sendOperations(SendOpcode.SEND)
                 .capabilities(QueuePairCapabilities.ofDepth(4, 4).withInlineData(16)));
-        ExtendedQueuePair batch = queuePair.extended();
-        batch.start();
+        SendBatch batch = queuePair.startBatch();
         batch.send().inline(MemorySegment.ofArray(new byte[8]));
         queuePair.close();
         assertThat(given).hasSize(1);
         batch.inline(MemorySegment.ofArray(new byte[8]));
-        batch.abort();
+        batch.close();
         assertThat(given).isEmpty();
         parent.close();
     }

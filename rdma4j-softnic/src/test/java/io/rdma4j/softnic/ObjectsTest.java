@@ -27,6 +27,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
@@ -61,7 +62,6 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Devices, domains, memory, completion queues and channels: making, asking, closing. */
 class ObjectsTest {
@@ -78,7 +78,7 @@ class ObjectsTest {
         domain.close();
         context.close();
         context.close();
-        assertThatIllegalStateException().isThrownBy(context::queryDevice)
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(context::queryDevice)
                 .withMessageContaining("closed");
     }
 
@@ -293,7 +293,8 @@ class ObjectsTest {
         CompletionQueue queue = context.createCompletionQueue(4, channel);
         assertRefused(channel::close, Errno.EBUSY, "1 completion queue");
         queue.close();
-        assertThatIllegalStateException().isThrownBy(() -> queue.requestNotification(false));
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> queue.requestNotification(false));
         channel.close();
         assertRefused(channel::awaitEvent, Errno.EBADF, "closed");
         assertRefused(() -> context.createCompletionQueue(4, channel), Errno.EBADF, "closed");
@@ -319,8 +320,9 @@ class ObjectsTest {
     // ---------------------------------------------------------------- use after close
 
     private static void assertClosed(String what, ThrowingCallable... calls) {
-        assertThat(calls).allSatisfy(call -> assertThatIllegalStateException().isThrownBy(call)
-                .withMessage("the " + what + " is closed"));
+        assertThat(calls).allSatisfy(
+                call -> assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(call)
+                        .withMessage("use " + what + ": the " + what + " is closed (EBADF)"));
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.rdma4j.softnic;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -11,8 +10,10 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -115,16 +116,15 @@ class PostErrorTest {
         Pair.Side b = pair.new Side(pair.simulation.b);
         a.connect(b, new Pair.Settings());
         b.connect(a, new Pair.Settings());
-        ExtendedQueuePair batch = queuePair.extended();
-        batch.start();
-        batch.id(1).flags(SendFlag.SIGNALED).write(b.region.rkey(), b.region.address())
+        SendBatch batch = queuePair.startBatch();
+        batch.id(1).flags(SendFlag.SIGNALED).write(b.region.address(), b.region.rkey())
                 .inline(MemorySegment.ofArray(new byte[]{1, 2})).inline(closedSegment());
-        assertThatIllegalStateException().isThrownBy(batch::complete)
+        assertThatIllegalStateException().isThrownBy(batch::post)
                 .withMessageContainingAll("inline data", "closed");
-        batch.start();
-        batch.id(2).flags(SendFlag.SIGNALED).write(b.region.rkey(), b.region.address())
-                .element(a.region, 0, 8);
-        batch.complete();
+        queuePair.startBatch();
+        batch.id(2).flags(SendFlag.SIGNALED).write(b.region.address(), b.region.rkey())
+                .add(a.region, 0, 8);
+        batch.post();
         pair.settle();
         a.takeCompletions();
         a.assertCompleted();
@@ -153,8 +153,8 @@ class PostErrorTest {
         SendWorkRequest bad = datagrams.a.request(2).send().add(datagrams.a.region, 0, 8)
                 .to(closed, datagrams.b.queuePair.number(), 1);
         assertSecondIsRefused(() -> datagrams.a.queuePair.postSend(List.of(good, bad, good)),
-                Errno.EINVAL, "post send: request 1 of the list was refused: the address handle is"
-                        + " closed (EINVAL)");
+                Errno.EBADF, "post send: request 1 of the list was refused: the address handle is"
+                        + " closed (EBADF)");
         datagrams.settle();
         datagrams.a.assertCompleted("1 SUCCESS");
     }
@@ -186,15 +186,15 @@ class PostErrorTest {
     }
 
     @Test
-    void listForAClosedQueuePairIsAMistake() throws Exception {
+    void listForAClosedQueuePairIsToldSo() throws Exception {
         pair.a.queuePair.close();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> pair.a.queuePair.postSend(List.of(write(1))))
-                .withMessage("the queue pair is closed");
-        assertThatIllegalStateException()
+                .withMessage("use queue pair: the queue pair is closed (EBADF)");
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(
                         () -> pair.a.queuePair.postReceive(List.of(new ReceiveWorkRequest())))
-                .withMessage("the queue pair is closed");
+                .withMessage("use queue pair: the queue pair is closed (EBADF)");
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendOpcode;
@@ -313,12 +314,14 @@ class QueuePairStateTest {
     void closedQueuePairRefusesEverything() throws Exception {
         pair.a.queuePair.close();
         pair.a.queuePair.close();
-        assertThatIllegalStateException().isThrownBy(() -> pair.a.send(1, 10))
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> pair.a.send(1, 10))
                 .withMessageContaining("closed");
-        assertThatIllegalStateException().isThrownBy(() -> pair.a.receive(1, 10));
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> pair.a.receive(1, 10));
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> pair.a.queuePair.modify(to(QueuePairState.RESET)));
-        assertThatIllegalStateException().isThrownBy(() -> pair.a.queuePair.query());
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> pair.a.queuePair.query());
     }
 
     @Test

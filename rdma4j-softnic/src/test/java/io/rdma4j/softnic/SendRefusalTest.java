@@ -5,6 +5,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.net.InetAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What a queue pair says of packets that its host's system refuses. */
 class SendRefusalTest {
@@ -68,6 +69,7 @@ class SendRefusalTest {
     void closedQueuePairIsNotAsked() throws Exception {
         Pair pair = Pair.of(QueuePairType.UD);
         pair.a.queuePair.close();
-        assertThatIllegalStateException().isThrownBy(pair.a.queuePair::sendRefusal);
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(pair.a.queuePair::sendRefusal);
     }
 }

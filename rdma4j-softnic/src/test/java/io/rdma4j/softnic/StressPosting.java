@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 
@@ -88,16 +88,15 @@ final class StressPosting {
 
     private void postBatch(QueuePair queuePair, Random random, int index)
             throws RdmaException {
-        ExtendedQueuePair batch = queuePair.extended();
         List<SendWorkRequest> staged = new ArrayList<>();
-        batch.start();
+        SendBatch batch = queuePair.startBatch();
         for (int i = random.nextInt(4); i >= 0; i--) {
             SendWorkRequest mirror = new SendWorkRequest().id(stage.newId()).send();
             batch.id(mirror.id()).flags(SendFlag.SIGNALED).send();
             if (random.nextBoolean()) {
                 batch.inline(objects.source.segment().asSlice(0, 60));
             } else {
-                batch.element(objects.source, 0, 60);
+                batch.add(objects.source, 0, 60);
             }
             if (queuePair.type() == QueuePairType.UD) {
                 batch.to(objects.toSelf, objects.receiving.get(index).number(), StressStage.QKEY);
@@ -106,12 +105,12 @@ final class StressPosting {
             staged.add(mirror);
         }
         if (random.nextInt(4) == 0) {
-            batch.abort();
+            batch.close();
             staged.forEach(request -> ledger.unposted(request, queuePair));
             return;
         }
         try {
-            batch.complete();
+            batch.post();
         } catch (RdmaException refused) {
             staged.forEach(request -> ledger.unposted(request, queuePair));
             backOff(refused);

@@ -4,6 +4,7 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -64,16 +65,16 @@ final class StressSuccession {
                     to.postReceive(receive.clear().id(id));
                 }
                 accepted.incrementAndGet();
+            } catch (RdmaClosedException closed) {
+                assertThat(closed).hasMessageContaining("closed");
+                open.remove(id);
+                return;
             } catch (RdmaException refused) {
                 open.remove(id);
                 if (!StressStage.isFull(refused)) {
                     throw refused;
                 }
                 Thread.onSpinWait();
-            } catch (IllegalStateException closed) {
-                assertThat(closed).hasMessageContaining("closed");
-                open.remove(id);
-                return;
             }
         }
     }

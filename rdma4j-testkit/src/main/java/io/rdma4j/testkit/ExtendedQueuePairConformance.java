@@ -2,7 +2,6 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryWindow;
@@ -14,6 +13,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -196,12 +196,12 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
         MemoryWindow window = keep(server.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
         int rkey = MemoryWindow.nextRkey(window.rkey());
         long id = server.newId();
-        ExtendedQueuePair batch = server.queuePair.extended();
-        batch.start();
-        batch.id(id).flags(SendFlag.SIGNALED).bind(window, rkey, new MemoryWindowBind(
-                server.region, server.region.address(), server.region.length(),
-                Set.of(AccessFlag.REMOTE_READ)));
-        batch.complete();
+        try (SendBatch batch = server.queuePair.startBatch()) {
+            batch.id(id).flags(SendFlag.SIGNALED).bind(window, rkey, new MemoryWindowBind(
+                    server.region, server.region.address(), server.region.length(),
+                    Set.of(AccessFlag.REMOTE_READ)));
+            batch.post();
+        }
         assertThat(server.awaitSuccess(id).opcode())
                 .isEqualTo(WorkCompletionOpcode.BIND_MEMORY_WINDOW);
         players.assertAccessRefused(players.client.work(SendOpcode.RDMA_WRITE, 1000).rkey(rkey));
@@ -235,11 +235,10 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
                         new SendWorkRequest().send().add(client.region, Player.SEND_AT, 100)),
                 Errno.EINVAL, first.name());
         assertRefused(() -> {
-            ExtendedQueuePair batch = fresh.extended();
-            batch.start();
-            batch.id(1).send();
-            batch.element(client.region.lkey(), client.region.address(), 100);
-            batch.complete();
+            try (SendBatch batch = fresh.startBatch()) {
+                batch.id(1).send().add(client.region, 0, 100);
+                batch.post();
+            }
         }, Errno.EINVAL, first.name());
     }
 

@@ -8,7 +8,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.GidEntry;
@@ -21,6 +20,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -291,36 +291,40 @@ final class Player {
     }
 
     private void postPieces(long id, Work work) throws RdmaException {
-        ExtendedQueuePair batch = queuePair.extended();
-        batch.start();
+        try (SendBatch batch = queuePair.startBatch()) {
+            build(batch, id, work);
+            batch.post();
+        }
+    }
+
+    private void build(SendBatch batch, long id, Work work) throws RdmaException {
         batch.id(id).flags(SendFlag.SIGNALED);
         switch (work.opcode()) {
             case SEND -> batch.send();
             case SEND_WITH_IMMEDIATE -> batch.sendWithImmediate(Players.IMMEDIATE);
             case SEND_WITH_INVALIDATE -> batch.sendWithInvalidate(work.invalidated());
-            case RDMA_WRITE -> batch.write(work.rkey(), work.remoteAddress());
+            case RDMA_WRITE -> batch.write(work.remoteAddress(), work.rkey());
             case RDMA_WRITE_WITH_IMMEDIATE ->
-                batch.writeWithImmediate(work.rkey(), work.remoteAddress(), Players.IMMEDIATE);
-            case RDMA_READ -> batch.read(work.rkey(), work.remoteAddress());
-            case ATOMIC_COMPARE_AND_SWAP -> batch.compareAndSwap(work.rkey(),
-                    work.remoteAddress(), work.compareAdd(), work.swap());
-            case ATOMIC_FETCH_AND_ADD -> batch.fetchAndAdd(work.rkey(), work.remoteAddress(),
+                batch.writeWithImmediate(work.remoteAddress(), work.rkey(), Players.IMMEDIATE);
+            case RDMA_READ -> batch.read(work.remoteAddress(), work.rkey());
+            case ATOMIC_COMPARE_AND_SWAP -> batch.compareAndSwap(work.remoteAddress(),
+                    work.rkey(), work.compareAdd(), work.swap());
+            case ATOMIC_FETCH_AND_ADD -> batch.fetchAndAdd(work.remoteAddress(), work.rkey(),
                     work.compareAdd());
-            case ATOMIC_WRITE -> batch.atomicWrite(work.rkey(), work.remoteAddress(),
+            case ATOMIC_WRITE -> batch.atomicWrite(work.remoteAddress(), work.rkey(),
                     MemorySegment.ofArray(load(SEND_AT, 8)));
-            case FLUSH -> batch.flush(work.rkey(), work.remoteAddress(), work.length(),
+            case FLUSH -> batch.flush(work.remoteAddress(), work.rkey(), work.length(),
                     Set.of(work.placement()), work.selectivity());
             case LOCAL_INVALIDATE -> batch.localInvalidate(work.invalidated());
             case BIND_MEMORY_WINDOW -> throw new IllegalArgumentException(
                     work.opcode() + " is not work on the usual places");
         }
         if (hasPayload(work) && work.opcode() != SendOpcode.ATOMIC_WRITE) {
-            batch.element(work.lkey(), work.localAddress(), work.length());
+            batch.add(work.localAddress(), work.length(), work.lkey());
         }
         if (settings.type == QueuePairType.UD) {
             batch.to(handle(), peer().queuePair.number(), QKEY);
         }
-        batch.complete();
     }
 
     /** Posts a receive into the usual place. {@return the request's number} */

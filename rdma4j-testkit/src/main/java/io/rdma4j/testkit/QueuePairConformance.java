@@ -10,6 +10,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -49,7 +50,9 @@ public abstract class QueuePairConformance extends Conformance {
         assertThat(queuePair.sendCompletionQueue()).isSameAs(queue);
         assertThat(queuePair.receiveCompletionQueue()).isSameAs(queue);
         if (isExtended) {
-            assertThat(queuePair.extended().queuePair()).isSameAs(queuePair);
+            try (SendBatch batch = queuePair.startBatch()) {
+                assertThat(batch.queuePair()).isSameAs(queuePair);
+            }
         }
         return queuePair;
     }

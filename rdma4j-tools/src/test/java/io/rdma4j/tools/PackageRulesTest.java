@@ -15,9 +15,9 @@ import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.SendBatch;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -147,7 +147,7 @@ class PackageRulesTest {
     /** What owns a resource of a device. */
     private static final DescribedPredicate<JavaClass> OBJECTS_OF_THE_VERBS = resideInAPackage(
             "io.rdma4j.verbs").and(INTERFACES).and(assignableTo(AutoCloseable.class))
-            .or(assignableTo(ExtendedQueuePair.class)).or(assignableTo(RdmaDevice.class))
+            .or(assignableTo(SendBatch.class)).or(assignableTo(RdmaDevice.class))
             .as("objects of the verbs");
 
     @Test

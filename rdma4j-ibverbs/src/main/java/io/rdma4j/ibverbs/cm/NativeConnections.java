@@ -17,6 +17,7 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
@@ -202,7 +203,7 @@ public final class NativeConnections implements AutoCloseable {
 
     void requireOpen(String operation) throws RdmaException {
         if (isClosed) {
-            throw new RdmaException(Errno.EBADF, operation, "the device is closed");
+            throw new RdmaClosedException(operation, "the device is closed");
         }
     }
 

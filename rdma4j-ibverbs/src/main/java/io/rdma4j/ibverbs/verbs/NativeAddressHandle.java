@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -48,9 +49,9 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
     }
 
     /** A request is about to use it; {@link #end} must follow. */
-    void beginUse() {
+    void beginUse() throws RdmaException {
         if (!users.begin()) {
-            throw new IllegalStateException("the address handle is closed");
+            throw RdmaClosedException.of("address handle");
         }
     }
 

@@ -19,6 +19,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +70,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final AtomicBoolean isEventAsked = new AtomicBoolean();
     private volatile boolean isSolicitedAsked;
     private volatile boolean isClosed;
+    /** Guarded by the lock. */
+    private int lastCapacity;
 
     /**
      * Under the context's lock.
@@ -198,9 +201,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     public int capacity() {
         lock.lock();
         try {
-            checkOpen();
-            return Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
-                    Layout.CompletionQueue.CQE);
+            if (!isClosed) {
+                lastCapacity = Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
+                        Layout.CompletionQueue.CQE);
+            }
+            return lastCapacity;
         } finally {
             lock.unlock();
         }
@@ -221,9 +226,9 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return wanted.fields();
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the completion queue is closed");
+            throw RdmaClosedException.of("completion queue");
         }
     }
 
@@ -340,8 +345,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     @Override
     public boolean nextPoll() {
         requireBatch();
-        checkOpen();
         try {
+            checkOpen();
             return takeOne(current);
         } catch (RdmaException failed) {
             // The next poll fails again, and may throw.
@@ -480,6 +485,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             requireNoBatch();
             dependents.requireNone(operation);
             events.end(operation);
+            lastCapacity = Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
+                    Layout.CompletionQueue.CQE);
             isClosed = true;
             context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
                     "the device could not free it; the context cannot be closed any more");

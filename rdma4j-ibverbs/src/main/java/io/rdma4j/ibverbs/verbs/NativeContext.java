@@ -41,6 +41,7 @@ import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -210,9 +211,9 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return isIwarp() ? IwarpTransitions.INSTANCE : InfinibandTransitions.INSTANCE;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the device context is closed");
+            throw RdmaClosedException.of("device context");
         }
     }
 

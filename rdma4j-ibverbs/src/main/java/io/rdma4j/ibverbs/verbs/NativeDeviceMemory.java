@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.ObjectFunction;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -73,9 +74,9 @@ final class NativeDeviceMemory implements DeviceMemory {
         return length;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the device memory is freed");
+            throw RdmaClosedException.of("device memory");
         }
     }
 

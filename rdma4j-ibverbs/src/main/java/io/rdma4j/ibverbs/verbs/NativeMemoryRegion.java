@@ -10,6 +10,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -131,21 +132,22 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /** A request is about to name it. Under the context's lock. */
-    void beginUse() {
+    void beginUse() throws RdmaException {
         checkOpen();
         if (!users.begin()) {
-            throw new IllegalStateException("the memory region is closed");
+            throw RdmaClosedException.of("memory region");
         }
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed || isEnded || isSpoiled) {
-            throw new IllegalStateException(isClosed ? "the memory region is closed"
-                    : isSpoiled
-                            ? "the memory region could not be reregistered, which ended its"
-                                    + " registration"
-                            : "the arena of the memory region is closed, which ended its"
-                                    + " registration");
+            throw new RdmaClosedException("use memory region",
+                    isClosed ? "the memory region is closed"
+                            : isSpoiled
+                                    ? "the memory region could not be reregistered, which ended its"
+                                            + " registration"
+                                    : "the arena of the memory region is closed, which ended its"
+                                            + " registration");
         }
     }
 

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -54,9 +55,10 @@ final class NativeMemoryWindow implements MemoryWindow {
         return domain;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed || isEnded) {
-            throw new IllegalStateException(isClosed ? "the memory window is closed"
+            throw new RdmaClosedException("use memory window", isClosed
+                    ? "the memory window is closed"
                     : "the arena of the memory that the window was bound to is closed, which ended"
                             + " the window");
         }
@@ -74,7 +76,7 @@ final class NativeMemoryWindow implements MemoryWindow {
                     "another queue pair is being posted a request that binds the memory window");
         }
         if (!users.begin()) {
-            throw new IllegalStateException("the memory window is closed");
+            throw RdmaClosedException.of("memory window");
         }
         posting = queue;
         staged++;

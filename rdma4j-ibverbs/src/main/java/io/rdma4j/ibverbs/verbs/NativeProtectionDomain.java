@@ -21,6 +21,7 @@ import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -144,9 +145,9 @@ final class NativeProtectionDomain implements ProtectionDomain {
         return regions;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the protection domain is closed");
+            throw RdmaClosedException.of("protection domain");
         }
     }
 

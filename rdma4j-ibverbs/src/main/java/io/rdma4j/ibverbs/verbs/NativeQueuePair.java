@@ -7,7 +7,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Flow;
 import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
@@ -24,6 +23,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -109,7 +109,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         return domain;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         control.checkOpen();
     }
 
@@ -202,7 +202,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public QueuePairState state() {
-        checkOpen();
+        if (control.isClosed()) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
         return control.flushedState();
     }
 
@@ -341,8 +343,8 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public ExtendedQueuePair extended() {
-        return sendQueue.batch();
+    public SendBatch startBatch() throws RdmaException {
+        return sendQueue.startBatch();
     }
 
     @Override
@@ -381,7 +383,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         try {
             checkReceives();
         } catch (RdmaException refused) {
-            throw new PostException(refused, 0);
+            throw new PostException(ReceivePosting.OPERATION, refused, 0);
         }
     }
 
@@ -441,7 +443,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     // ---------------------------------------------------------------- what else it knows
 
     @Override
-    public boolean isDataInOrder(SendOpcode opcode) {
+    public boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
         return control.isDataInOrder(opcode);
     }
 

@@ -1,10 +1,10 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.SendBatch;
+import io.rdma4j.spi.RequestBatch;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -20,7 +20,7 @@ import java.util.Set;
  * Posts piece by piece: collects requests and posts them at the end. The library's own interface for it keeps a lock of
  * the driver between calls, which a thread that the JVM stops would hold; and is wrong in several versions.
  */
-final class NativeSendBatch extends SendBatch {
+final class NativeSendBatch extends RequestBatch {
     private final NativeQueuePair owner;
     private final NativeSendQueue queue;
     private final Set<SendOpcode> offered;
@@ -33,7 +33,6 @@ final class NativeSendBatch extends SendBatch {
     private @Nullable RdmaException failure;
     private @Nullable IllegalStateException mistake;
     private long id;
-    private int flags;
 
     NativeSendBatch(NativeQueuePair owner, NativeSendQueue queue, Set<SendOpcode> offered) {
         this.owner = owner;
@@ -51,8 +50,13 @@ final class NativeSendBatch extends SendBatch {
         return queue.lock().isHeldByCurrentThread() && isInBatch;
     }
 
-    @Override
-    public void start() {
+    /**
+     * Begins a batch.
+     *
+     * @throws RdmaException EBADF if the queue pair is closed
+     * @throws IllegalStateException if this thread has begun one already
+     */
+    void start() throws RdmaException {
         queue.lock().lock();
         try {
             if (isInBatch) {
@@ -60,7 +64,7 @@ final class NativeSendBatch extends SendBatch {
                         "this thread has begun a batch already: end it first");
             }
             owner.checkOpen();
-        } catch (IllegalStateException e) {
+        } catch (RdmaException | IllegalStateException e) {
             queue.lock().unlock();
             throw e;
         }
@@ -69,29 +73,20 @@ final class NativeSendBatch extends SendBatch {
         failure = null;
         mistake = null;
         id = 0;
-        flags = 0;
+        clearFlags();
     }
 
-    private void requireBatch() {
+    @Override
+    protected void requireBatch() {
         if (!isOfThisThread()) {
             throw new IllegalStateException("this thread has not begun a batch: start one first");
         }
     }
 
     @Override
-    public ExtendedQueuePair id(long value) {
+    public SendBatch id(long value) {
         requireBatch();
         id = value;
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair flags(SendFlag... newFlags) {
-        requireBatch();
-        flags = 0;
-        for (SendFlag flag : newFlags) {
-            flags |= flag.bit();
-        }
         return this;
     }
 
@@ -108,7 +103,7 @@ final class NativeSendBatch extends SendBatch {
         }
         inlined.get(count).clear();
         SendWorkRequest request = reusable.get(count++);
-        request.clear().id(id).opcode(opcode).flags(flags);
+        request.clear().id(id).opcode(opcode).flags(bits());
         if (!offered.contains(opcode) && failure == null) {
             failure = new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
                     "the queue pair was created for " + offered + ", not for " + opcode);
@@ -133,7 +128,7 @@ final class NativeSendBatch extends SendBatch {
     }
 
     @Override
-    public ExtendedQueuePair inline(MemorySegment data) {
+    public SendBatch inline(MemorySegment data) {
         Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
         isInlined = true;
@@ -165,7 +160,7 @@ final class NativeSendBatch extends SendBatch {
     // ---------------------------------------------------------------- the end
 
     @Override
-    public void complete() throws RdmaException {
+    public void post() throws RdmaException {
         requireBatch();
         if (count > 0) {
             endInline();
@@ -185,9 +180,10 @@ final class NativeSendBatch extends SendBatch {
     }
 
     @Override
-    public void abort() {
-        requireBatch();
-        end();
+    public void close() {
+        if (isOfThisThread()) {
+            end();
+        }
     }
 
     private void end() {

@@ -5,11 +5,11 @@ import io.rdma4j.ibverbs.abi.Layout.WindowBind;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -102,7 +102,7 @@ final class NativeSendQueue {
     void requireNoBatch() {
         if (batch != null && batch.isOfThisThread()) {
             throw new IllegalStateException(
-                    "this thread is in a batch: complete or abort it first");
+                    "this thread is in a batch: post or close it first");
         }
     }
 
@@ -167,16 +167,18 @@ final class NativeSendQueue {
     }
 
     /**
-     * {@return the interface for posting piece by piece}
+     * {@return a batch that has begun}
      *
-     * @throws IllegalStateException if the queue pair was created without it
+     * @throws IllegalStateException if the queue pair was created without, or if this thread has begun one
      */
-    ExtendedQueuePair batch() {
-        if (batch == null) {
+    SendBatch startBatch() throws RdmaException {
+        NativeSendBatch present = batch;
+        if (present == null) {
             throw new IllegalStateException("the queue pair was created without sendOperations,"
-                    + " which say what is posted piece by piece");
+                    + " which say what is posted in batches");
         }
-        return batch;
+        present.start();
+        return present;
     }
 
     /** Removes its ledger: later completions belong to a closed queue. */

@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -94,9 +95,9 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         return dependents;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the shared receive queue is closed");
+            throw RdmaClosedException.of("shared receive queue");
         }
     }
 

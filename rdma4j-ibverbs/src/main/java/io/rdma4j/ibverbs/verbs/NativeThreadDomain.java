@@ -4,6 +4,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 
@@ -46,9 +47,9 @@ final class NativeThreadDomain implements ThreadDomain {
         return dependents;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the thread domain is closed");
+            throw RdmaClosedException.of("thread domain");
         }
     }
 

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.XrcDomain;
 import org.jspecify.annotations.Nullable;
@@ -73,9 +74,9 @@ final class NativeXrcDomain implements XrcDomain {
         return context;
     }
 
-    private void checkOpen() {
+    private void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the XRC domain is closed");
+            throw RdmaClosedException.of("XRC domain");
         }
     }
 

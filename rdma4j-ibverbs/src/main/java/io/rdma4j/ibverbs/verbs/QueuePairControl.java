@@ -14,6 +14,7 @@ import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 
@@ -117,9 +118,9 @@ final class QueuePairControl {
         return isClosed;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the queue pair is closed");
+            throw RdmaClosedException.of("queue pair");
         }
     }
 
@@ -211,7 +212,7 @@ final class QueuePairControl {
         }
     }
 
-    boolean isDataInOrder(SendOpcode opcode) {
+    boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
         NativeFunction function = context.verbs().find(VerbsSymbol.QUERY_QP_DATA_IN_ORDER);
         context.lock();
         try {

@@ -120,14 +120,14 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
                 stage(Requests.given(requests, next));
                 next++;
             } catch (RdmaException one) {
-                why = new PostException(one, next);
+                why = new PostException(operation, one, next);
             } catch (IllegalStateException mistake) {
                 why = new PostException(operation, mistake, next);
             }
             if (why != null || staged == capacity || next == requests.size()) {
                 int error = postChain();
                 if (error != 0) {
-                    throw new PostException(refusal(error), begun + taken);
+                    throw new PostException(operation, refusal(error), begun + taken);
                 }
                 begun = next;
             }

@@ -10,7 +10,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Flow;
 import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
@@ -26,6 +25,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -212,7 +212,9 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public QueuePairState state() {
-        control.checkOpen();
+        if (control.isClosed()) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
         return control.state();
     }
 
@@ -227,7 +229,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public boolean isDataInOrder(SendOpcode opcode) {
+    public boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
         return control.isDataInOrder(opcode);
     }
 
@@ -260,12 +262,13 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     public void postSend(List<SendWorkRequest> requests) throws RdmaException {
         control.checkOpen();
         if (!requests.isEmpty()) {
-            throw new PostException(isPostedNothing(SendChecks.OPERATION), 0);
+            throw new PostException(SendChecks.OPERATION,
+                    isPostedNothing(SendChecks.OPERATION), 0);
         }
     }
 
     @Override
-    public ExtendedQueuePair extended() {
+    public SendBatch startBatch() {
         throw has("no send queue");
     }
 
@@ -279,7 +282,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
         control.checkOpen();
         if (!requests.isEmpty()) {
-            throw new PostException(isPostedNothing(ReceivePosting.OPERATION), 0);
+            throw new PostException(ReceivePosting.OPERATION,
+                    isPostedNothing(ReceivePosting.OPERATION), 0);
         }
     }
 

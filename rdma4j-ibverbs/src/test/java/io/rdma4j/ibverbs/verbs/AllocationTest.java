@@ -6,7 +6,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -18,6 +17,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -187,18 +187,18 @@ class AllocationTest {
 
     @Test
     void batchesAllocateNothing() throws RdmaException {
-        ExtendedQueuePair batch = queuePair.extended();
         MemorySegment inline = MemorySegment.ofArray(new byte[8]);
         assertAllocatesNothing(() -> {
-            batch.start();
-            batch.send();
-            batch.element(region.lkey(), region.address(), 8);
-            batch.write(1, 2);
-            batch.element(region.lkey(), region.address(), 8);
+            SendBatch batch = queuePair.startBatch();
+            batch.flags(SendFlag.SIGNALED).send();
+            batch.add(region.address(), 8, region.lkey());
+            batch.flags(SendFlag.SIGNALED, SendFlag.SOLICITED).write(1, 2);
+            batch.add(region, 0, 8);
+            batch.flags();
             batch.send();
             batch.inline(inline);
             batch.inline(inline);
-            batch.complete();
+            batch.post();
             take(3);
         });
     }

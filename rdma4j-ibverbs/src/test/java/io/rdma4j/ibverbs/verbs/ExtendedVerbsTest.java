@@ -535,8 +535,7 @@ class ExtendedVerbsTest {
                 new SendWorkRequest().flush(PEER, RKEY, 4096, Set.of(FlushPlacement.GLOBAL),
                         FlushSelectivity.MEMORY_REGION).set(SendFlag.SIGNALED),
                 new SendWorkRequest().send()));
-        queuePair.extended().start();
-        queuePair.extended().flags(SendFlag.SIGNALED).atomicWrite(RKEY, PEER, value).complete();
+        queuePair.startBatch().flags(SendFlag.SIGNALED).atomicWrite(PEER, RKEY, value).post();
         assertThat(asked).containsExactly("start after 2",
                 "flush badcafe 100020003000 4096 1 1 flags " + SendFlag.SIGNALED.bit(), "complete",
                 "start after 3",
@@ -590,9 +589,8 @@ class ExtendedVerbsTest {
         QueuePair queuePair = ready(context.allocateProtectionDomain(),
                 context.createCompletionQueue(16),
                 new QueuePairInitAttributes().sendOperations(SendOpcode.ATOMIC_WRITE));
-        queuePair.extended().start();
-        queuePair.extended()
-                .atomicWrite(RKEY, PEER, arena.allocateFrom(ValueLayout.JAVA_LONG, 7)).complete();
+        queuePair.startBatch()
+                .atomicWrite(PEER, RKEY, arena.allocateFrom(ValueLayout.JAVA_LONG, 7)).post();
         assertThat(asked).contains("write badcafe 100020003000 7 flags 0");
     }
 

@@ -17,6 +17,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
@@ -32,7 +33,6 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Raw packets, and flows that are steered to queue pairs, over a library made of Java. */
 class FlowsTest {
@@ -142,7 +142,8 @@ class FlowsTest {
         flow.close();
         assertThat(freed).hasSize(2);
         queuePair.close();
-        assertThatIllegalStateException().isThrownBy(() -> queuePair.attachFlow(RULE));
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> queuePair.attachFlow(RULE));
         assertThat(steeredTo).hasSize(1);
     }
 

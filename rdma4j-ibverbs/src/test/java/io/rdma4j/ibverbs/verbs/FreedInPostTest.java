@@ -20,6 +20,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -36,7 +37,6 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Objects that a request names, and that are closed while it is posted: the driver follows their pointers. */
 class FreedInPostTest {
@@ -118,7 +118,7 @@ class FreedInPostTest {
         assertThat(driver.called(VerbsSymbol.DESTROY_AH)).isZero();
         path.close();
         assertThat(driver.called(VerbsSymbol.DESTROY_AH)).isOne();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> queuePair.postSend(new SendWorkRequest().to(path, 1, 1)));
     }
 
@@ -152,7 +152,7 @@ class FreedInPostTest {
         assertThat(windowsFreed).isZero();
         window.close();
         assertThat(windowsFreed).isOne();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> queuePair.postSend(bind(window, 1, region, 8)));
         region.close();
     }
@@ -268,7 +268,7 @@ class FreedInPostTest {
             try {
                 context.createCompletionQueue(
                         new CompletionQueueInitAttributes().parentDomain(parent));
-            } catch (RdmaException | IllegalStateException e) {
+            } catch (RdmaException e) {
                 refusal.set(new IllegalStateException(e.getMessage(), e));
             }
         });
@@ -308,7 +308,7 @@ class FreedInPostTest {
                     while (queuePair.sendCompletionQueue().poll(completion)) {
                         assertThat(completion.isSuccess()).isTrue();
                     }
-                } catch (IllegalStateException closed) {
+                } catch (RdmaClosedException closed) {
                     assertThat(closed).hasMessageContaining("the address handle is closed");
                 } catch (RdmaException | AssertionError e) {
                     failure.set(new IllegalStateException(e));

@@ -18,6 +18,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -33,7 +34,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Arenas that are closed under registrations: the device shall not reach what the process puts there next. */
 class MemoryThatGoesTest {
@@ -93,7 +93,7 @@ class MemoryThatGoesTest {
         arena.close();
         Wait.until("the registration has ended", () -> freed.size() == 2);
         assertThat(freed).containsExactly("window", "region");
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(
                         () -> queuePair.postSend(new SendWorkRequest().bind(window, 2, bind)))
                 .withMessageContaining("the arena of the memory");
@@ -245,7 +245,7 @@ class MemoryThatGoesTest {
             assertErrno(Errno.ENOMEM,
                     () -> region.reregister(Arena.global().allocate(128), null, null));
             assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(++ended);
-            assertThatIllegalStateException()
+            assertThatExceptionOfType(RdmaClosedException.class)
                     .isThrownBy(() -> region.reregister(null, null, Set.of()))
                     .withMessageContaining("could not be reregistered");
             region.close();

@@ -28,8 +28,10 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -54,7 +56,6 @@ import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** The verbs' objects over a library made of Java. */
 class NativeVerbsTest {
@@ -536,15 +537,16 @@ class NativeVerbsTest {
         Setting setting = setting();
         setting.queuePair().close();
         setting.queue().close();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> setting.queuePair().postSend(new SendWorkRequest()));
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> setting.queuePair().postReceive(new ReceiveWorkRequest()));
-        assertThatIllegalStateException().isThrownBy(() -> setting.queuePair().query());
-        assertThatIllegalStateException().isThrownBy(
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> setting.queuePair().query());
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(
                 () -> setting.queue().poll(new io.rdma4j.verbs.WorkCompletion()));
         setting.domain().close();
-        assertThatIllegalStateException().isThrownBy(() -> setting.domain()
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> setting.domain()
                 .register(Arena.global().allocate(8), AccessFlag.LOCAL_WRITE));
         assertThat(driver.posted).isEmpty();
     }
@@ -558,7 +560,7 @@ class NativeVerbsTest {
         QueuePair queuePair = context.allocateProtectionDomain()
                 .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
                         .sendOperations(SendOpcode.SEND));
-        queuePair.extended().start();
+        SendBatch batch = queuePair.startBatch();
         Thread closing = Thread.ofPlatform().start(() -> {
             try {
                 queuePair.close();
@@ -570,7 +572,7 @@ class NativeVerbsTest {
             Thread.onSpinWait();
         }
         context.queryDevice();
-        queuePair.extended().abort();
+        batch.close();
         closing.join();
         assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
     }

@@ -4,13 +4,13 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -112,13 +112,12 @@ class TruncatedInlineDataTest {
 
     @Test
     void bytesOfABatchAreRefused() throws Exception {
-        ExtendedQueuePair batch = queuePair.extended();
         MemorySegment bytes = mapped.asSlice(0, LENGTH);
         assertRefusedOnceTruncated(() -> {
-            batch.start();
+            SendBatch batch = queuePair.startBatch();
             batch.send();
             batch.inline(bytes);
-            batch.complete();
+            batch.post();
         });
     }
 }

@@ -27,6 +27,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendOpcode;
@@ -38,6 +39,7 @@ import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.XrcDomain;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,7 @@ import java.util.List;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -101,7 +104,8 @@ class UseAfterCloseTest {
         int before = driver.entered();
         for (int i = 0; i < calls.length; i++) {
             Call call = calls[i];
-            assertThatIllegalStateException().as("call %d", i).isThrownBy(call::run);
+            assertThatExceptionOfType(RdmaClosedException.class).as("call %d", i)
+                    .isThrownBy(call::run);
         }
         assertThat(driver.entered()).isEqualTo(before);
     }
@@ -144,12 +148,13 @@ class UseAfterCloseTest {
         MemoryWindowBind bind = new MemoryWindowBind(region, region.address(), 8, Set.of());
         Gid group = Gid.of(new byte[]{-1, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
         assertClosedOnce(closed);
+        assertThatIllegalStateException().isThrownBy(closed::state);
         assertNoneReachesTheLibrary(() -> closed.postSend(new SendWorkRequest()),
                 () -> closed.postSend(List.of(new SendWorkRequest())),
                 () -> closed.postReceive(new ReceiveWorkRequest()),
                 () -> closed.postReceive(List.of(new ReceiveWorkRequest())),
-                () -> closed.extended().start(),
-                () -> closed.bindMemoryWindow(window, 1, bind, true), closed::state,
+                closed::startBatch,
+                () -> closed.bindMemoryWindow(window, 1, bind, true),
                 closed::query,
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),
@@ -167,12 +172,17 @@ class UseAfterCloseTest {
         try (CompletionChannel channel = CompletionChannel.create()) {
             ExtendedCompletionQueue closed = context.createCompletionQueue(
                     new CompletionQueueInitAttributes().channel(channel));
+            int capacity = closed.capacity();
             assertClosedOnce(closed);
+            assertThat(closed.capacity()).isEqualTo(capacity);
+            for (ThrowingCallable outOfOrder : List.<ThrowingCallable>of(closed::nextPoll,
+                    closed::current, closed::endPoll)) {
+                assertThatIllegalStateException().isThrownBy(outOfOrder);
+            }
             assertNoneReachesTheLibrary(() -> closed.poll(new WorkCompletion()),
                     () -> closed.poll(WorkCompletion.array(2)), closed::startPoll,
-                    closed::nextPoll, closed::current, closed::endPoll,
                     () -> closed.requestNotification(true), () -> closed.resize(8),
-                    () -> closed.moderate(1, 1), closed::capacity,
+                    () -> closed.moderate(1, 1),
                     () -> domain.createQueuePair(
                             new QueuePairInitAttributes().completionQueue(closed)));
         }
@@ -299,7 +309,7 @@ class UseAfterCloseTest {
         assertClosedOnce(queue);
         assertClosedOnce(queuePair);
         assertNoneReachesTheLibrary(queue::number, () -> queue.post(new ReceiveWorkRequest()),
-                queuePair::state, queuePair::query,
+                queuePair::query,
                 () -> queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> queuePair.postSend(new SendWorkRequest()),
                 () -> queuePair.postReceive(new ReceiveWorkRequest()),
@@ -310,7 +320,7 @@ class UseAfterCloseTest {
         assertNoneReachesTheLibrary(() -> connections.createQueuePair(receiving),
                 () -> connections.openQueuePair(1, null));
         int before = driver.entered();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> domain.createSharedReceiveQueue(wanted));
         // The device was asked whether it has them, by both queries of a device.
         assertThat(driver.entered()).isEqualTo(before + 2);

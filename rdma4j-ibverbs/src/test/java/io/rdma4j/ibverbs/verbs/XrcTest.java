@@ -10,7 +10,6 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.FlowRuleType;
 import io.rdma4j.verbs.Gid;
@@ -22,8 +21,10 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -277,7 +278,7 @@ class XrcTest {
         assertRefused(Errno.EINVAL, () -> domain.createSharedReceiveQueue(
                 shared(connections, queue).type(SharedReceiveQueueType.BASIC)), "not BASIC");
         connections.close();
-        assertThatIllegalStateException().isThrownBy(
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(
                 () -> domain.createSharedReceiveQueue(shared(connections, queue)));
         assertThat(given).isEmpty();
     }
@@ -322,7 +323,7 @@ class XrcTest {
         assertThat(queuePair.initAttributes().sendCompletionQueue()).isNull();
         for (ThrowingCallable accessor : List.<ThrowingCallable>of(queuePair::protectionDomain,
                 queuePair::sendCompletionQueue, queuePair::receiveCompletionQueue,
-                queuePair::extended)) {
+                queuePair::startBatch)) {
             assertThatIllegalStateException().isThrownBy(accessor)
                     .withMessageContaining("XRC_RECEIVE");
         }
@@ -343,7 +344,7 @@ class XrcTest {
         assertRefused(Errno.EINVAL,
                 () -> queuePair.attachFlow(FlowRule.of(FlowRuleType.SNIFFER)), "RAW_PACKET");
         queuePair.close();
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(RdmaClosedException.class)
                 .isThrownBy(() -> queuePair.postReceive(new ReceiveWorkRequest()));
         assertThat(driver.posted).isEmpty();
     }
@@ -460,10 +461,9 @@ class XrcTest {
         QueuePair queuePair = ready(
                 context.allocateProtectionDomain().createQueuePair(sending(queue)));
         queuePair.postSend(new SendWorkRequest().toSharedReceiveQueue(0x77).write(1, 2));
-        ExtendedQueuePair batch = queuePair.extended();
-        batch.start();
+        SendBatch batch = queuePair.startBatch();
         batch.send().toSharedReceiveQueue(0x78);
-        batch.complete();
+        batch.post();
         assertThat(driver.posted)
                 .extracting(request -> Native.getInt(request, SendRequest.REMOTE_SRQN))
                 .containsExactly(0x77, 0x78);
@@ -507,7 +507,8 @@ class XrcTest {
         context.close();
         assertThat(freed).hasSize(1);
         assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
-        assertThatIllegalStateException().isThrownBy(() -> connections.openQueuePair(1, null));
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> connections.openQueuePair(1, null));
         assertThatIllegalStateException().isThrownBy(queuePair::state);
     }
 }

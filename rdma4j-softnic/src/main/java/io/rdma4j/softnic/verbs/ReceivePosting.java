@@ -35,7 +35,7 @@ final class ReceivePosting {
         ringDoorbell();
     }
 
-    void post(List<ReceiveWorkRequest> requests) throws PostException {
+    void post(List<ReceiveWorkRequest> requests) throws RdmaException {
         queuePair.checkOpen();
         int posted = 0;
         try {
@@ -46,7 +46,7 @@ final class ReceivePosting {
                 }
             }
         } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
+            throw new PostException(PostChecks.RECEIVE, refused, posted);
         } catch (IllegalStateException mistake) {
             throw new PostException(PostChecks.RECEIVE, mistake, posted);
         } finally {

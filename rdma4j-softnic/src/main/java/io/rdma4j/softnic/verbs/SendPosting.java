@@ -77,7 +77,7 @@ final class SendPosting {
         }
     }
 
-    void post(List<SendWorkRequest> requests) throws PostException {
+    void post(List<SendWorkRequest> requests) throws RdmaException {
         ring.lock();
         try {
             requireNoBatch();
@@ -97,7 +97,7 @@ final class SendPosting {
                 stage(requests.get(staged), MemoryWindowType.TYPE_2);
             }
         } catch (RdmaException refused) {
-            throw new PostException(refused, staged);
+            throw new PostException(PostChecks.SEND, refused, staged);
         } catch (IllegalStateException mistake) {
             throw new PostException(PostChecks.SEND, mistake, staged);
         } finally {
@@ -108,7 +108,7 @@ final class SendPosting {
     private void requireNoBatch() {
         if (queuePair.isInBatch()) {
             throw new IllegalStateException(
-                    "this thread is in a batch: complete or abort it first");
+                    "this thread is in a batch: post or close it first");
         }
     }
 

@@ -4,6 +4,7 @@ import io.rdma4j.protocol.work.Route;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 /** The destination of datagrams. */
@@ -38,9 +39,9 @@ final class SoftAddressHandle implements AddressHandle {
         return route;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the address handle is closed");
+            throw RdmaClosedException.of("address handle");
         }
     }
 

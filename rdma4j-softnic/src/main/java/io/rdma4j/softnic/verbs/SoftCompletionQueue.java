@@ -14,6 +14,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -179,9 +180,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         }
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the completion queue is closed");
+            throw RdmaClosedException.of("completion queue");
         }
     }
 

@@ -37,6 +37,7 @@ import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -85,10 +86,10 @@ public final class SoftDeviceContext implements CmContext {
         portEvents.publish(type, PORT);
     }
 
-    /** @throws IllegalStateException if it is closed */
-    public void checkOpen() {
+    /** @throws RdmaException EBADF if it is closed */
+    public void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the device context is closed");
+            throw RdmaClosedException.of("device context");
         }
     }
 
@@ -111,13 +112,13 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public DeviceAttributes queryDevice() {
+    public DeviceAttributes queryDevice() throws RdmaException {
         checkOpen();
         return description().attributes(nic.device().nodeGuid());
     }
 
     @Override
-    public long queryClock() {
+    public long queryClock() throws RdmaException {
         checkOpen();
         return nic.rawNs();
     }

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -30,9 +31,9 @@ final class SoftDeviceMemory implements DeviceMemory {
         return children;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (!arena.scope().isAlive()) {
-            throw new IllegalStateException("the device memory is freed");
+            throw RdmaClosedException.of("device memory");
         }
     }
 

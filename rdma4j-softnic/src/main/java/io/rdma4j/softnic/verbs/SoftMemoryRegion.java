@@ -5,6 +5,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -104,7 +105,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         SoftProtectionDomain nextDomain = newDomain == null ? domain : own(newDomain);
         domain.nic().driver().call(nowNs -> {
             if (isClosed) {
-                throw new IllegalStateException("the memory region is closed");
+                throw RdmaClosedException.of("memory region");
             }
             nextDomain.checkOpen();
             requireNoWindow(REREGISTER);

@@ -4,6 +4,7 @@ import io.rdma4j.softnic.memory.Window;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 /** A memory window. Binding and invalidating are work of a queue pair and happen in its order. */
@@ -44,9 +45,9 @@ final class SoftMemoryWindow implements MemoryWindow {
         return window;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the memory window is closed");
+            throw RdmaClosedException.of("memory window");
         }
     }
 

@@ -18,6 +18,7 @@ import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -84,9 +85,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
         return new DomainMemory(nic().memory(), root(), queuePair);
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the protection domain is closed");
+            throw RdmaClosedException.of("protection domain");
         }
     }
 

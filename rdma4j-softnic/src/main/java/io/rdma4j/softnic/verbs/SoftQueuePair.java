@@ -16,7 +16,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -29,8 +28,10 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -133,7 +134,9 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public QueuePairState state() {
-        checkOpen();
+        if (isClosed) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
         return state;
     }
 
@@ -342,9 +345,9 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         events.publish(type, 0);
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the queue pair is closed");
+            throw RdmaClosedException.of("queue pair");
         }
     }
 
@@ -371,12 +374,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     @Override
-    public ExtendedQueuePair extended() {
-        if (batch == null) {
+    public SendBatch startBatch() throws RdmaException {
+        SoftSendBatch present = batch;
+        if (present == null) {
             throw new IllegalStateException("the queue pair was created without sendOperations,"
-                    + " which say what is posted piece by piece");
+                    + " which say what is posted in batches");
         }
-        return batch;
+        present.start();
+        return present;
     }
 
     /** {@return whether the calling thread is posting piece by piece} */

@@ -1,12 +1,12 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.spi.SendBatch;
+import io.rdma4j.spi.RequestBatch;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -20,7 +20,7 @@ import java.util.Set;
  * Posting piece by piece: each request is staged in the ring when the next one begins, all are published
  * at the end.
  */
-final class SoftSendBatch extends SendBatch {
+final class SoftSendBatch extends RequestBatch {
     private static final String OPERATION = "post send";
 
     private final SoftQueuePair queuePair;
@@ -33,7 +33,6 @@ final class SoftSendBatch extends SendBatch {
     private @Nullable RdmaException failure;
     private @Nullable IllegalStateException mistake;
     private long id;
-    private int flags;
 
     SoftSendBatch(SoftQueuePair queuePair, SendPosting posting, Set<SendOpcode> offered) {
         this.queuePair = queuePair;
@@ -51,8 +50,13 @@ final class SoftSendBatch extends SendBatch {
         return posting.ring().isLocked() && isInBatch;
     }
 
-    @Override
-    public void start() {
+    /**
+     * Begins a batch.
+     *
+     * @throws RdmaException EBADF if the queue pair is closed
+     * @throws IllegalStateException if this thread has begun one already
+     */
+    void start() throws RdmaException {
         posting.ring().lock();
         if (isInBatch) {
             posting.ring().unlock();
@@ -60,7 +64,7 @@ final class SoftSendBatch extends SendBatch {
         }
         try {
             queuePair.checkOpen();
-        } catch (IllegalStateException closed) {
+        } catch (RdmaException closed) {
             posting.ring().unlock();
             throw closed;
         }
@@ -69,29 +73,20 @@ final class SoftSendBatch extends SendBatch {
         failure = null;
         mistake = null;
         id = 0;
-        flags = 0;
+        clearFlags();
     }
 
-    private void requireBatch() {
+    @Override
+    protected void requireBatch() {
         if (!isInBatch()) {
             throw new IllegalStateException("this thread has not begun a batch: start one first");
         }
     }
 
     @Override
-    public ExtendedQueuePair id(long value) {
+    public SendBatch id(long value) {
         requireBatch();
         id = value;
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair flags(SendFlag... newFlags) {
-        requireBatch();
-        flags = 0;
-        for (SendFlag flag : newFlags) {
-            flags |= flag.bit();
-        }
         return this;
     }
 
@@ -103,7 +98,7 @@ final class SoftSendBatch extends SendBatch {
         stageCurrent();
         hasCurrent = true;
         isInlined = false;
-        current.clear().id(id).opcode(opcode).flags(flags);
+        current.clear().id(id).opcode(opcode).flags(bits());
         if (!offered.contains(opcode)) {
             fail(new RdmaException(Errno.EINVAL, OPERATION, "the queue pair was created for "
                     + offered + ", not for " + opcode));
@@ -149,7 +144,7 @@ final class SoftSendBatch extends SendBatch {
     }
 
     @Override
-    public ExtendedQueuePair inline(MemorySegment data) {
+    public SendBatch inline(MemorySegment data) {
         Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
         if (failure != null || mistake != null) {
@@ -178,17 +173,17 @@ final class SoftSendBatch extends SendBatch {
     // ---------------------------------------------------------------- the end
 
     @Override
-    public void complete() throws RdmaException {
+    public void post() throws RdmaException {
         requireBatch();
         stageCurrent();
         IllegalStateException misused = mistake;
         if (misused != null) {
-            abort();
+            close();
             throw misused;
         }
         RdmaException refused = failure;
         if (refused != null) {
-            abort();
+            close();
             throw refused;
         }
         posting.ring().publish();
@@ -197,10 +192,11 @@ final class SoftSendBatch extends SendBatch {
     }
 
     @Override
-    public void abort() {
-        requireBatch();
-        posting.ring().unstage();
-        end();
+    public void close() {
+        if (isInBatch()) {
+            posting.ring().unstage();
+            end();
+        }
     }
 
     private void end() {

@@ -10,6 +10,7 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -62,9 +63,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return userContext;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the shared receive queue is closed");
+            throw RdmaClosedException.of("shared receive queue");
         }
     }
 
@@ -86,7 +87,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 enqueue(requests.get(posted));
             }
         } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
+            throw new PostException(PostChecks.RECEIVE, refused, posted);
         } catch (IllegalStateException mistake) {
             throw new PostException(PostChecks.RECEIVE, mistake, posted);
         } finally {
@@ -148,7 +149,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public SharedReceiveQueueAttributes query() {
+    public SharedReceiveQueueAttributes query() throws RdmaException {
         checkOpen();
         return new SharedReceiveQueueAttributes(ring.capacity(), maxElements, ring.limit());
     }

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 
@@ -23,9 +24,9 @@ final class SoftThreadDomain implements ThreadDomain {
         return children;
     }
 
-    void checkOpen() {
+    void checkOpen() throws RdmaException {
         if (isClosed) {
-            throw new IllegalStateException("the thread domain is closed");
+            throw RdmaClosedException.of("thread domain");
         }
     }
 

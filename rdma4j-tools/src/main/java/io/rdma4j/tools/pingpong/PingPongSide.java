@@ -17,6 +17,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -230,11 +231,11 @@ final class PingPongSide implements Closeable {
             queuePair.postSend(send);
             return;
         }
-        var batch = queuePair.extended();
-        batch.start();
-        batch.id(SEND_ID).flags(SendFlag.SIGNALED).send().element(buffer.region(),
-                traffic.headerLength(), traffic.size());
-        batch.complete();
+        try (SendBatch batch = queuePair.startBatch()) {
+            batch.id(SEND_ID).flags(SendFlag.SIGNALED).send().add(buffer.region(),
+                    traffic.headerLength(), traffic.size());
+            batch.post();
+        }
     }
 
     @Override
