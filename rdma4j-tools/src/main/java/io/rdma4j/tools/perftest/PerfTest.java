@@ -20,14 +20,12 @@ import java.util.List;
 /** One run of a tool, the same for all of them. */
 final class PerfTest {
     private final PrintWriter out;
-    private final PrintWriter err;
     private final ConnectOptions options;
     private final Plan plan;
     private final TestReport report;
 
     private PerfTest(CommandSpec spec, ConnectOptions options, Plan plan, ReportOptions reporting) {
         out = spec.commandLine().getOut();
-        err = spec.commandLine().getErr();
         this.options = options;
         this.plan = plan;
         report = new TestReport(out, plan, reporting);
@@ -221,7 +219,7 @@ final class PerfTest {
                     + " path MTU, " + mtu.bytes());
         }
         if (!plan.isAllSizes()) {
-            err.println("A datagram carries no more than the path MTU: the size is "
+            out.println("A datagram carries no more than the path MTU: the size is "
                     + mtu.bytes());
             return plan.withSizes(List.of((long) mtu.bytes()));
         }
