@@ -3,7 +3,6 @@ package io.rdma4j.cm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.PrivateDataLimits;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -48,8 +47,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * disconnects. {@link #joinMulticast} needs only an address.
  *
  * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
- * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link IllegalStateException}, as
- * {@link #createQueuePair} does before the id has an address.
+ * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link RdmaClosedException}.
+ * {@link #createQueuePair} throws {@link IllegalStateException} before the id has an address.
  *
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
@@ -482,7 +481,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param node as for {@link AddressInfo#resolve}
      * @param service as for {@link AddressInfo#resolve}
-     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}, EINVAL for hints that contradict each other; a
+     * @throws RdmaException EINVAL for hints that contradict each other; a
      *         synchronous id also as {@link AddressInfo#resolve}, and EINTR when interrupted
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,

@@ -5,7 +5,6 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;

@@ -5,7 +5,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;

@@ -5,7 +5,6 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

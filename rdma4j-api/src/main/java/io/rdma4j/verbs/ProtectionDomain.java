@@ -31,8 +31,7 @@ public interface ProtectionDomain extends AutoCloseable {
      *         {@link AccessFlag#FLUSH_PERSISTENT} for a segment that maps no file; EFAULT for a
      *         segment that is known not to be mapped; EOPNOTSUPP
      *         naming rights that the device does not support; ENOMEM naming the limit when it has no room for
-     *         another region
-     * @throws IllegalStateException if the domain is closed
+     *         another region; EBADF if the domain is closed
      */
     MemoryRegion register(MemorySegment segment, Set<AccessFlag> access) throws RdmaException;
 
@@ -102,7 +101,6 @@ public interface ProtectionDomain extends AutoCloseable {
      *         differs, or remote writing without local writing; EBADF for a descriptor that is not a dma-buf;
      *         EOPNOTSUPP if the device has no such regions, as software devices do not; ENOMEM naming the limit when
      *         it has no room for another region
-     * @throws IllegalStateException if the domain is closed
      */
     @Experimental
     MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,

@@ -105,8 +105,7 @@ public interface QueuePair extends AutoCloseable {
      * {@return its attributes, as far as the device knows them} The object is a copy that belongs to the caller. C:
      * {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
-     * @throws RdmaException EIO if the device has failed; never by a software device
-     * @throws IllegalStateException if the queue pair is closed
+     * @throws RdmaException EIO if the device has failed, never by a software device; EBADF if the queue pair is closed
      */
     QueuePairAttributes query() throws RdmaException;
 

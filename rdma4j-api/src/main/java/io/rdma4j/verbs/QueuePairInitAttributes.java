@@ -121,7 +121,7 @@ public final class QueuePairInitAttributes {
     }
 
     /**
-     * {@return what may be posted through {@link QueuePair#extended}, or null if that is not wanted} C:
+     * {@return what may be posted through {@link QueuePair#startBatch}, or null if that is not wanted} C:
      * {@code send_ops_flags}.
      */
     public @Nullable Set<SendOpcode> sendOperations() {

@@ -19,15 +19,15 @@ public interface XrcDomain extends AutoCloseable {
     /**
      * Creates the receiving side of a connection, in state RESET. It has no queues, so it has no completion queues, no
      * queue sizes and no protection domain. Posting is refused with EINVAL; {@link QueuePair#protectionDomain},
-     * {@link QueuePair#sendCompletionQueue}, {@link QueuePair#receiveCompletionQueue} and {@link QueuePair#extended} throw
+     * {@link QueuePair#sendCompletionQueue}, {@link QueuePair#receiveCompletionQueue} and {@link QueuePair#startBatch} throw
      * {@link IllegalStateException}. It exists until each process that created or opened it has closed it. C:
      * {@code ibv_create_qp_ex} with {@code xrcd}.
      *
      * @param attributes of type {@link QueuePairType#XRC_RECEIVE}, with {@link QueuePairInitAttributes#userContext};
      *        sizes are ignored
      * @throws RdmaException EINVAL for another type, or for completion queues, a shared receive queue or operations
-     *         to post; ENOMEM when the device has as many queue pairs as it can have
-     * @throws IllegalStateException if the domain is closed
+     *         to post; ENOMEM when the device has as many queue pairs as it can have; EBADF if the domain
+     *         is closed
      */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
@@ -36,8 +36,7 @@ public interface XrcDomain extends AutoCloseable {
      *
      * @param number its number ({@code qp_num})
      * @param userContext an object of the caller, or null ({@code qp_context})
-     * @throws RdmaException EINVAL if the domain has no such queue pair
-     * @throws IllegalStateException if the domain is closed
+     * @throws RdmaException EINVAL if the domain has no such queue pair, EBADF if the domain is closed
      */
     QueuePair openQueuePair(int number, @Nullable Object userContext) throws RdmaException;
 

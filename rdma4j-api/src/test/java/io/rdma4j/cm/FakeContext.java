@@ -19,7 +19,6 @@ import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;

@@ -17,7 +17,6 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -32,7 +31,6 @@ import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** The states of a queue pair: what leads from one to another, what may be posted, what is flushed. */
 class QueuePairStateTest {

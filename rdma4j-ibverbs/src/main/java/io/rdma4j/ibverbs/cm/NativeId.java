@@ -12,7 +12,6 @@ import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.QueuePairValues;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

@@ -5,7 +5,6 @@ import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.SidrStatus;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmLookupRequest;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

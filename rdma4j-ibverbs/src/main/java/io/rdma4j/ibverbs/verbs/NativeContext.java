@@ -26,7 +26,6 @@ import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
-import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;

@@ -12,7 +12,6 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.PortReservation;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PortState;

@@ -11,7 +11,6 @@ import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
-import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;

@@ -8,7 +8,6 @@ import io.rdma4j.protocol.iwarp.StreamParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.softnic.verbs.TransportHost;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

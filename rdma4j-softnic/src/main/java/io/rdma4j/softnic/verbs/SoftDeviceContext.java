@@ -19,7 +19,6 @@ import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
-import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;

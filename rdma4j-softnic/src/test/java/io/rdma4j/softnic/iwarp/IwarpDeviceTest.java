@@ -2,7 +2,6 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;

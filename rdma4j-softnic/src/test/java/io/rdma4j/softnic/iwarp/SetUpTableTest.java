@@ -3,7 +3,6 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.spi.CmConnection;
-import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
