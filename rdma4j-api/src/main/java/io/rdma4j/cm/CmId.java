@@ -277,7 +277,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
      */
     public PrivateDataLimits privateDataLimits() throws RdmaException {
-        return exchange.privateDataLimits();
+        return made(exchange::privateDataLimits);
     }
 
     /**
@@ -333,6 +333,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         present ones; EOPNOTSUPP if ids cannot use it on this machine, saying why; EINVAL once the id has an address
      */
     public void device(String name) throws RdmaException {
+        requireOpen();
         if (!states.is(IdState.IDLE)) {
             throw states.wrong("choose device");
         }
@@ -373,6 +374,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EINVAL unless the id is new or bound
      */
     public void addressFamilyOnly(boolean value) throws RdmaException {
+        requireOpen();
         if (!states.is(IdState.IDLE) && !states.is(IdState.BOUND)) {
             throw states.wrong("serve one IP version only");
         }
@@ -517,9 +519,11 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public QueuePair createQueuePair(@Nullable ProtectionDomain domain,
             QueuePairInitAttributes attributes) throws RdmaException {
-        addresses.device();
-        own.checkCreate(attributes);
-        return made(() -> own.create(domain, attributes, exchange.bringUpOfNew()));
+        return made(() -> {
+            addresses.device();
+            own.checkCreate(attributes);
+            return own.create(domain, attributes, exchange.bringUpOfNew());
+        });
     }
 
     /**
@@ -578,8 +582,10 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EINVAL for another state, or before the peer's parameters are known
      */
     public QueuePairAttributes initQueuePairAttributes(QueuePairState target) throws RdmaException {
-        addresses.device();
-        return exchange.bringUp().attributes(target);
+        return made(() -> {
+            addresses.device();
+            return exchange.bringUp().attributes(target);
+        });
     }
 
     // ---------------------------------------------------------------- listening
@@ -631,6 +637,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINTR when interrupted, EBADF when the id is closed; as {@link #createQueuePair} if it creates one
      */
     public CmId awaitRequest() throws RdmaException {
+        requireOpen();
         backlog.requireSynchronousListener();
         return taken(channel().awaitEvent());
     }
@@ -641,6 +648,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException as {@link #awaitRequest}
      */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
+        requireOpen();
         backlog.requireSynchronousListener();
         CmEvent event = channel().pollEvent(timeout);
         return event == null ? null : taken(event);

@@ -48,6 +48,7 @@ final class GroupAttachments {
     }
 
     private void attachBy(Gid group, IntSupplier lidOfGroup) throws RdmaException {
+        queuePair.checkOpen();
         checkGroup(group, "attach multicast");
         context.lock();
         try {
@@ -63,6 +64,7 @@ final class GroupAttachments {
     }
 
     void detach(Gid group) throws RdmaException {
+        queuePair.checkOpen();
         checkGroup(group, "detach multicast");
         context.lock();
         try {

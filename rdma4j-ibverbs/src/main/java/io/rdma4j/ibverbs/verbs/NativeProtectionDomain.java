@@ -28,6 +28,7 @@ import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -422,6 +423,13 @@ final class NativeProtectionDomain implements ProtectionDomain {
         } finally {
             context.unlock();
         }
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        checkOpen();
+        return ProtectionDomain.super.createAddressHandle(port, completion, header);
     }
 
     @Override

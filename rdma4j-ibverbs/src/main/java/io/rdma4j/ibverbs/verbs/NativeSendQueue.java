@@ -172,6 +172,7 @@ final class NativeSendQueue {
      * @throws IllegalStateException if the queue pair was created without, or if this thread has begun one
      */
     SendBatch startBatch() throws RdmaException {
+        queuePair.checkOpen();
         NativeSendBatch present = batch;
         if (present == null) {
             throw new IllegalStateException("the queue pair was created without sendOperations,"

@@ -268,7 +268,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public SendBatch startBatch() {
+    public SendBatch startBatch() throws RdmaException {
+        control.checkOpen();
         throw has("no send queue");
     }
 

@@ -53,6 +53,7 @@ final class GroupMemberships {
     }
 
     private void check(String operation, Gid group) throws RdmaException {
+        queuePair.checkOpen();
         if (queuePair.type() != QueuePairType.UD) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "only UD queue pairs can be attached, not " + queuePair.type());

@@ -237,6 +237,7 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
             throws RdmaException {
+        checkOpen();
         String operation = "create completion queue";
         Limits.checkRange(operation, "the capacity", attributes.capacity(), 1,
                 Limits.COMPLETIONS);

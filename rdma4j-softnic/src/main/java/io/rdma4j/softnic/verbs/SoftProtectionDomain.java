@@ -24,6 +24,7 @@ import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -340,8 +341,16 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
+    public AddressHandle createAddressHandle(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        checkOpen();
+        return ProtectionDomain.super.createAddressHandle(port, completion, header);
+    }
+
+    @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
+        checkOpen();
         UnreliableDatagrams datagrams = context.datagrams("create address handle");
         ModifyChecks.checkPath("create address handle", nic().port().gids(), attributes);
         return nic().driver().call(nowNs -> {

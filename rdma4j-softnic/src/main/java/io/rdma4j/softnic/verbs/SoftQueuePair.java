@@ -375,6 +375,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public SendBatch startBatch() throws RdmaException {
+        checkOpen();
         SoftSendBatch present = batch;
         if (present == null) {
             throw new IllegalStateException("the queue pair was created without sendOperations,"
@@ -436,7 +437,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     // ---------------------------------------------------------------- what else it knows
 
     @Override
-    public boolean isDataInOrder(SendOpcode opcode) {
+    public boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
+        checkOpen();
         // Packets are placed in order, but the bytes of one are copied in any order, also as another processor sees them.
         return false;
     }
@@ -444,6 +446,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void enhancedConnectionOptions(EnhancedConnectionOptions options)
             throws RdmaException {
+        checkOpen();
         if (!options.equals(EnhancedConnectionOptions.NONE)) {
             throw RdmaException.unsupported("set enhanced connection options",
                     "this device has none to agree on");
@@ -451,7 +454,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     @Override
-    public EnhancedConnectionOptions enhancedConnectionOptions() {
+    public EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
+        checkOpen();
         return EnhancedConnectionOptions.NONE;
     }
 
