@@ -194,7 +194,9 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** @throws RdmaException EBADF if the id is closed */
     private void requireOpen() throws RdmaException {
-        step(states::requireOpen);
+        if (states.is(IdState.CLOSED)) {
+            throw new RdmaClosedException("use id", IdState.CLOSED.hint());
+        }
     }
 
     // ---------------------------------------------------------------- properties
@@ -843,14 +845,12 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /**
      * Puts an event of type USER into the id's channel, to wake a thread that waits there. C:
-     * {@code rdma_write_cm_event}.
+     * {@code rdma_write_cm_event}. It does nothing once the id is closed.
      *
      * @param status for {@link CmEvent#status}
      * @param argument for {@link CmEvent#argument}
-     * @throws RdmaException EBADF if the id is closed
      */
-    public void writeEvent(int status, long argument) throws RdmaException {
-        requireOpen();
+    public void writeEvent(int status, long argument) {
         events.publish(CmEventType.USER, EventDetails.user(status, argument));
     }
 

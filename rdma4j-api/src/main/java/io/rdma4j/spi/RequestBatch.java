@@ -19,6 +19,7 @@ import java.util.Set;
  */
 public abstract class RequestBatch implements SendBatch {
     private int flags;
+
     /** Creates one in which no batch has begun. */
     protected RequestBatch() {}
 

@@ -85,6 +85,15 @@ class ClosingEventsTest {
         assertThat(event).isNull();
     }
 
+    /** A thread that stops a server by it may come late. */
+    @Test
+    void closedIdGetsNoEventOfTheApplication() throws Exception {
+        CmId id = bound();
+        id.close();
+        id.writeEvent(0, 1);
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+    }
+
     @Test
     void closingThatIsRefusedLeavesTheEventsThatWait() throws Exception {
         CmId id = bound();
