@@ -7,7 +7,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 
@@ -78,7 +77,7 @@ public final class Adding {
             onListening.accept(listener);
             MemorySegment buffer = arena.allocate(NUMBER, 2);
             try (CmId id = listener.awaitRequest()) {
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 try (MemoryRegion region = id.protectionDomain().register(buffer,
                         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
                     id.postReceive(0, region, NUMBER.byteSize(), NUMBER.byteSize());
@@ -111,13 +110,13 @@ public final class Adding {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             MemorySegment buffer = arena.allocate(NUMBER, 3);
             try (MemoryRegion region = id.registerMessages(buffer)) {
                 buffer.setAtIndex(NUMBER, 0, first);
                 buffer.setAtIndex(NUMBER, 1, second);
                 id.postReceive(0, region, 2 * NUMBER.byteSize(), NUMBER.byteSize());
-                id.connect(new ConnectionParameters());
+                id.connect();
 
                 CmEvent established = id.event();
                 if (established == null) {

@@ -4,7 +4,6 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
-import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -82,7 +81,7 @@ public final class BasicClient {
                 id.resolveRoute(TIMEOUT);
                 expect(events, CmEventType.ROUTE_RESOLVED);
                 out.println("route resolved.");
-                id.connect(new ConnectionParameters());
+                id.connect();
                 expect(events, CmEventType.ESTABLISHED);
                 connected.run();
                 try (Watch watch = new Watch(events)) {

@@ -6,7 +6,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -96,7 +95,7 @@ public final class FileTransfer {
             out.println("listening on port " + listener.sourcePort() + ".");
             onListening.accept(listener);
             try (CmId id = listener.awaitRequest()) {
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 MemorySegment buffer = arena.allocate(CHUNK);
                 MemorySegment message = arena.allocate(MESSAGE + LENGTH);
                 try (MemoryRegion region = id.protectionDomain().register(buffer,
@@ -192,13 +191,13 @@ public final class FileTransfer {
                 Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             MemorySegment buffer = arena.allocate(CHUNK + LENGTH);
             MemorySegment message = arena.allocate(MESSAGE);
             try (MemoryRegion region = id.registerMessages(buffer);
                     MemoryRegion messageRegion = id.registerMessages(message)) {
                 id.postReceive(0, messageRegion, 0, MESSAGE);
-                id.connect(new ConnectionParameters());
+                id.connect();
                 awaitMessage(id, messageRegion, MSG_MR, patience);
                 long address = message.get(ValueLayout.JAVA_LONG, 8);
                 int rkey = message.get(ValueLayout.JAVA_INT, 16);

@@ -321,7 +321,7 @@ public final class OneSelector implements AutoCloseable {
 
         void accept() throws RdmaException {
             queue.requestNotification(false);
-            id.createQueuePair(null, new QueuePairInitAttributes().completionQueue(queue)
+            id.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
                     .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
             id.postReceive(0, region, 0, TEXT_BYTES);
             id.accept(new ConnectionParameters());
@@ -395,12 +395,12 @@ public final class OneSelector implements AutoCloseable {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes()
+            id.createQueuePair(new QueuePairInitAttributes()
                     .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
             MemorySegment buffer = arena.allocate(TEXT_BYTES);
             try (MemoryRegion region = id.registerMessages(buffer)) {
                 id.postReceive(0, region, 0, TEXT_BYTES);
-                id.connect(new ConnectionParameters());
+                id.connect();
                 id.postSend(1, MemorySegment.ofArray(question));
                 WorkCompletion received = patience.awaitReceive(id);
                 String answer = new String(buffer.asSlice(0, received.byteLength())

@@ -6,7 +6,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -119,7 +118,7 @@ public final class ReadWrite {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
             try (Side side = new Side(id, "active/client", patience)) {
-                id.connect(new ConnectionParameters());
+                id.connect();
                 side.exchange(mode, out);
                 id.disconnect();
             }
@@ -143,7 +142,7 @@ public final class ReadWrite {
         Side(CmId id, String name, Patience patience) throws RdmaException {
             this.id = id;
             this.patience = patience;
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             // What the peer READs, or what is written to it.
             localRegion = id.protectionDomain().register(local, AccessFlag.LOCAL_WRITE,
                     AccessFlag.REMOTE_READ);

@@ -507,6 +507,28 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- queue pair
 
     /**
+     * Creates the id's queue pair, of its type ({@link #queuePairType}), with the sizes of a new
+     * {@link QueuePairInitAttributes}, in the domain that the device's ids share, with completion queues of its own. C:
+     * {@code rdma_create_qp} with null.
+     *
+     * @throws RdmaException as {@link #createQueuePair(ProtectionDomain, QueuePairInitAttributes)}
+     * @throws IllegalStateException before an address is bound or resolved
+     */
+    public QueuePair createQueuePair() throws RdmaException {
+        return createQueuePair(new QueuePairInitAttributes().type(kind.type()));
+    }
+
+    /**
+     * Creates the id's queue pair in the domain that the device's ids share.
+     *
+     * @throws RdmaException as {@link #createQueuePair(ProtectionDomain, QueuePairInitAttributes)}
+     * @throws IllegalStateException before an address is bound or resolved
+     */
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        return createQueuePair(null, attributes);
+    }
+
+    /**
      * Creates the id's queue pair. Receives can be posted to it at once; connecting and accepting bring it to
      * RTS. One of type UD can also send at once. C: {@code rdma_create_qp},
      * {@code rdma_create_qp_ex}.
@@ -680,6 +702,16 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- connecting
 
     /**
+     * Connects with the parameters of a new {@link ConnectionParameters}, without private data. C: {@code rdma_connect} with
+     * null.
+     *
+     * @throws RdmaException as {@link #connect(ConnectionParameters)}
+     */
+    public void connect() throws RdmaException {
+        connect(new ConnectionParameters());
+    }
+
+    /**
      * Requests a connection to the resolved destination. C: {@code rdma_connect}. The outcome is one of these events:
      *
      * <ul>
@@ -783,6 +815,15 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     // ---------------------------------------------------------------- multicast
+
+    /**
+     * Joins a multicast group to send to it and to receive from it, without an object for the event.
+     *
+     * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
+     */
+    public void joinMulticast(InetAddress group) throws RdmaException {
+        joinMulticast(group, null);
+    }
 
     /**
      * Joins a multicast group to send to it and to receive from it. The outcome is MULTICAST_JOIN, which says
