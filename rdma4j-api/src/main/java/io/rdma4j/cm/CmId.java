@@ -954,4 +954,32 @@ public final class CmId implements CmOperations, AutoCloseable {
         addresses.close();
         events.close();
     }
+
+    /**
+     * {@return its port space, state, addresses and device, such as {@code id TCP CONNECTED 10.0.0.1:7471 to 10.0.0.2:7471
+     * on roce_eth0}} It looks at no device.
+     */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("id ").append(kind.space()).append(' ')
+                .append(states.now());
+        InetSocketAddress local = addresses.local();
+        if (local != null) {
+            text.append(' ').append(text(local));
+        }
+        InetSocketAddress peer = addresses.peer();
+        if (peer != null) {
+            text.append(" to ").append(text(peer));
+        }
+        DeviceLease lease = addresses.lease();
+        if (lease != null) {
+            text.append(" on ").append(lease.context().device().name());
+        }
+        return text.toString();
+    }
+
+    private static String text(InetSocketAddress address) {
+        String host = address.getAddress().getHostAddress();
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
 }

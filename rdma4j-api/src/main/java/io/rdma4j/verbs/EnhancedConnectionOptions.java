@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import java.util.Locale;
+
 /**
  * Options that two devices of one vendor agree on when they connect.
  *
@@ -11,4 +13,10 @@ package io.rdma4j.verbs;
 public record EnhancedConnectionOptions(int vendorId, int options) {
     /** No options. */
     public static final EnhancedConnectionOptions NONE = new EnhancedConnectionOptions(0, 0);
+
+    /** {@return the options in hex, such as {@code options 0x10 of vendor 0x0015b3}} */
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "options 0x%x of vendor 0x%06x", options, vendorId);
+    }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.verbs;
 
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -19,5 +20,12 @@ public record MemoryWindowBind(MemoryRegion region, long address, long length,
     /** Keeps a copy of the set. */
     public MemoryWindowBind {
         access = Set.copyOf(access);
+    }
+
+    /** {@return what is covered and allowed, such as {@code 0x7f3500001000+64 [REMOTE_WRITE] of rkey 0xcafef00d}} */
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "0x%x+%d %s of rkey 0x%08x", address, length, access,
+                region.rkey());
     }
 }

@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import java.util.Locale;
+
 /**
  * A range of registered memory that a work request sends from or receives into.
  *
@@ -14,5 +16,11 @@ public record ScatterGatherElement(long address, long length, int lkey) {
     /** {@return a range of a region; {@code offset} counts from the region's start} */
     public static ScatterGatherElement of(MemoryRegion region, long offset, long length) {
         return new ScatterGatherElement(region.address() + offset, length, region.lkey());
+    }
+
+    /** {@return the range and its key, such as {@code 0x7f3500001000+64 lkey 0xcafef00d}} */
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "0x%x+%d lkey 0x%08x", address, length, lkey);
     }
 }

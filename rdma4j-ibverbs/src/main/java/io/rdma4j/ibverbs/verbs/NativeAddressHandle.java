@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.Paths;
@@ -89,5 +90,10 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
         } finally {
             context.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

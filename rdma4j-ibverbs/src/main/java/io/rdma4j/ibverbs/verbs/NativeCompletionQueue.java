@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.abi.ContextOperation;
@@ -520,5 +521,10 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
         throw new RdmaException(Errno.EINVAL, operation,
                 "the completion queue for its " + which + " is of another device context");
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

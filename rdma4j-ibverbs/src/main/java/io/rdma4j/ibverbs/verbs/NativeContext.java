@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -547,5 +548,10 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private void closeDevice(String operation) throws RdmaException {
         verbs().get(VerbsSymbol.CLOSE_DEVICE).call(pointer).check(operation,
                 "the library could not close it");
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

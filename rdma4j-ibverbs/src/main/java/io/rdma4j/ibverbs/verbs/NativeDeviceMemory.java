@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
 import io.rdma4j.ibverbs.abi.Native;
@@ -135,5 +136,10 @@ final class NativeDeviceMemory implements DeviceMemory {
         } finally {
             context.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

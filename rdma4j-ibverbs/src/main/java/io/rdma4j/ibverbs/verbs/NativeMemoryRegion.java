@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
@@ -367,5 +368,10 @@ final class NativeMemoryRegion implements MemoryRegion {
         }
         throw new RdmaException(Errno.EINVAL, operation,
                 "the memory region is of another device context");
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
@@ -174,5 +175,10 @@ final class NativeMemoryWindow implements MemoryWindow {
             }
             context.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

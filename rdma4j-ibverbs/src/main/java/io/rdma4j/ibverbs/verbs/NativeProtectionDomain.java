@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
@@ -481,5 +482,10 @@ final class NativeProtectionDomain implements ProtectionDomain {
         }
         throw new RdmaException(Errno.EINVAL, operation,
                 "the protection domain is of another device context");
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

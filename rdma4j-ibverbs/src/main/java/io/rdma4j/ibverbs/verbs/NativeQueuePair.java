@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AsyncEventType;
@@ -504,5 +505,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             sendQueue.lock().unlock();
         }
         tellWaiters();
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this, context);
     }
 }

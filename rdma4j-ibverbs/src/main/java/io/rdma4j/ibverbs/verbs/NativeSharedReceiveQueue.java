@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SharedReceiveQueueInitAttr;
@@ -256,5 +257,10 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         } finally {
             cleaned.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

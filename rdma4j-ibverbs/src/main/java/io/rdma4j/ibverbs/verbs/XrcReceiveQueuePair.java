@@ -1,5 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
@@ -337,5 +338,10 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         control.destroy(operation);
         context.events().queuePairs().remove(control.pointer());
         domain.dependents().remove();
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this, context);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.protocol.work.Route;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -54,5 +55,10 @@ final class SoftAddressHandle implements AddressHandle {
                 domain.nic().totals().remove(ObjectKind.ADDRESS_HANDLE);
             }
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

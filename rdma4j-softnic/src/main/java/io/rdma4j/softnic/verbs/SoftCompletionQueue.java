@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -302,5 +303,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             waiters.onEnd();
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -481,5 +482,10 @@ public final class SoftDeviceContext implements CmContext {
     public void watch(CmContext.Watcher watcher) {
         watchers.add(watcher);
         nic.watch(watcher);
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -74,5 +75,10 @@ final class SoftDeviceMemory implements DeviceMemory {
             }
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
@@ -157,5 +158,10 @@ final class SoftMemoryRegion implements MemoryRegion {
             }
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

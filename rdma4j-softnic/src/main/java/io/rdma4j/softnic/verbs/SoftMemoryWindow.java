@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.softnic.memory.Window;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -61,5 +62,10 @@ final class SoftMemoryWindow implements MemoryWindow {
                 domain.nic().totals().remove(ObjectKind.MEMORY_WINDOW);
             }
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

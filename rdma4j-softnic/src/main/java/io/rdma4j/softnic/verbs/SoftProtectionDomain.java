@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
@@ -381,5 +382,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
             }
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.Counters;
@@ -488,5 +489,10 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             domain.nic().totals().remove(ObjectKind.QUEUE_PAIR);
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this, domain.owner());
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -185,5 +186,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;
         });
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }
