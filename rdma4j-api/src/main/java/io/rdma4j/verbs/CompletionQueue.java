@@ -44,6 +44,17 @@ public interface CompletionQueue extends AutoCloseable {
     boolean poll(WorkCompletion completion) throws RdmaException;
 
     /**
+     * Takes completions from the queue, oldest first, without waiting, and hands each to a handler. Allocates nothing while
+     * one thread at a time polls the queue so.
+     *
+     * @param limit how many at most, from 1
+     * @return how many were taken
+     * @throws RdmaException as {@link #poll(WorkCompletion)}, and what the handler throws; the completion that it had was
+     *         taken, those after it are still in the queue
+     */
+    int poll(int limit, CompletionHandler handler) throws RdmaException;
+
+    /**
      * Asks for one event in the channel when the next completion arrives. C:
      * {@code ibv_req_notify_cq}. Poll once more afterwards: a completion that arrived before this call causes no event.
      *

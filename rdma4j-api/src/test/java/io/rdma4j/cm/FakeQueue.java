@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.WorkCompletion;
@@ -36,6 +37,11 @@ final class FakeQueue implements CompletionQueue {
     @Override
     public boolean poll(WorkCompletion completion) {
         return false;
+    }
+
+    @Override
+    public int poll(int limit, CompletionHandler handler) {
+        return 0;
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
@@ -256,6 +257,7 @@ class ClosedObjectsTest {
             case "SendWorkRequest" -> new SendWorkRequest();
             case "ReceiveWorkRequest" -> new ReceiveWorkRequest();
             case "WorkCompletion" -> new WorkCompletion();
+            case "CompletionHandler" -> (CompletionHandler) completion -> {};
             case "FlowRule" -> FlowRule.of(FlowRuleType.SNIFFER);
             case "EnhancedConnectionOptions" -> EnhancedConnectionOptions.NONE;
             case "BufferAllocator", "ThreadDomain", "Object" -> null;

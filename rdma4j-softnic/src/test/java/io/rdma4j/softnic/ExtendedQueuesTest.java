@@ -1,5 +1,7 @@
 package io.rdma4j.softnic;
 
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import java.util.ArrayList;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
@@ -85,6 +87,31 @@ class ExtendedQueuesTest {
         assertThat(queue.startPoll()).isFalse();
         assertThatIllegalStateException().isThrownBy(queue::current);
         assertThatIllegalStateException().isThrownBy(queue::endPoll);
+    }
+
+    @Test
+    void handlerGetsAsManyAsItWantsAndWhatItThrowsLeavesTheRest() throws Exception {
+        CompletionQueue queue = queue(new CompletionQueueInitAttributes().capacity(8));
+        Pair.Side side = sideOn(queue);
+        for (int i = 1; i <= 4; i++) {
+            side.send(i, 10);
+        }
+        pair.settle();
+        List<Long> handled = new ArrayList<>();
+        assertThat(queue.poll(1, completion -> handled.add(completion.id()))).isOne();
+        assertThatExceptionOfType(ArithmeticException.class)
+                .isThrownBy(() -> queue.poll(8, completion -> {
+                    handled.add(completion.id());
+                    throw new ArithmeticException();
+                }));
+        FutureTask<Integer> other = new FutureTask<>(
+                () -> queue.poll(8, completion -> handled.add(completion.id())));
+        Thread.ofPlatform().start(other);
+        assertThat(other.get(20, TimeUnit.SECONDS)).isEqualTo(2);
+        assertThat(handled).containsExactly(1L, 2L, 3L, 4L);
+        assertThat(queue.poll(8, completion -> handled.add(0L))).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> queue.poll(0, completion -> handled.add(0L)));
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -70,6 +72,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final @Nullable NativeProtectionDomain parent;
     private final AtomicBoolean isEventAsked = new AtomicBoolean();
     private volatile boolean isSolicitedAsked;
+    private final CompletionHanding handing = new CompletionHanding();
     private volatile boolean isClosed;
     /** Guarded by the lock. */
     private int lastCapacity;
@@ -368,6 +371,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     // ---------------------------------------------------------------- events
+
+    @Override
+    public int poll(int limit, CompletionHandler handler) throws RdmaException {
+        return handing.poll(this, limit, handler);
+    }
 
     @Override
     public void requestNotification(boolean solicitedOnly) throws RdmaException {

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.observe.jfr.FlightEvents;
@@ -37,6 +39,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
+    private final CompletionHanding handing = new CompletionHanding();
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
@@ -185,6 +188,11 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         if (isClosed) {
             throw RdmaClosedException.of("completion queue");
         }
+    }
+
+    @Override
+    public int poll(int limit, CompletionHandler handler) throws RdmaException {
+        return handing.poll(this, limit, handler);
     }
 
     @Override

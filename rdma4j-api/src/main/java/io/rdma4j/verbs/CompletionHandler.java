@@ -1,0 +1,13 @@
+package io.rdma4j.verbs;
+
+/** What a program does with a completion ({@link CompletionQueue#poll(int, CompletionHandler)}). No counterpart in C. */
+@FunctionalInterface
+public interface CompletionHandler {
+    /**
+     * Handles a completion. It may post, and poll the same queue.
+     *
+     * @param completion what completed; the object is filled anew afterwards, so keep what is needed of it
+     * @throws RdmaException ends the poll, which throws it
+     */
+    void onCompletion(WorkCompletion completion) throws RdmaException;
+}
