@@ -85,7 +85,7 @@ final class SendsAtOnce {
                             COMPLETIONS * MOST_AT_ONCE, channel);
                     MemoryRegion region = domain.register(arena.allocate(2L * size),
                             AccessFlag.LOCAL_WRITE)) {
-                completions.requestNotification(false);
+                completions.requestNotification();
                 SendsAtOnce server = new SendsAtOnce(domain, completions, region, size);
                 server.onEvent(first);
                 server.serve(set, events, channel, clients);
@@ -106,7 +106,7 @@ final class SendsAtOnce {
             } else if (present == channel) {
                 if (channel.pollEvent(Duration.ZERO) != null) {
                     completions.acknowledgeEvents(1);
-                    completions.requestNotification(false);
+                    completions.requestNotification();
                     drain();
                 }
             } else {

@@ -4,7 +4,6 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 
@@ -34,7 +33,7 @@ public final class Hello {
 
     private static String receive(CmId listener) {
         try (CmId id = listener.awaitRequest(); Arena arena = Arena.ofShared()) {
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             try (MemoryRegion region = id.registerMessages(arena.allocate(100))) {
                 id.postReceive(1, region, 0, 100);
                 id.accept();
@@ -50,7 +49,7 @@ public final class Hello {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(listener, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             try (MemoryRegion region = id.registerMessages(arena.allocateFrom("hello RDMA"))) {
                 id.connect(new ConnectionParameters());
                 id.postSend(1, region, 0, region.length(), SendFlag.SIGNALED);

@@ -76,7 +76,7 @@ final class BasicConnection implements AutoCloseable {
             parts.push(channel::close);
             completions = id.context().createCompletionQueue(10, channel);
             parts.push(completions::close);
-            completions.requestNotification(false);
+            completions.requestNotification();
             sentRegion = domain.register(sent);
             parts.push(sentRegion::close);
             MemoryRegion receivedRegion = domain.register(received, AccessFlag.LOCAL_WRITE);
@@ -138,7 +138,7 @@ final class BasicConnection implements AutoCloseable {
                 // between asking and looking is seen, what comes later wakes us again.
                 CompletionQueue queue = channel.awaitEvent();
                 queue.acknowledgeEvents(1);
-                queue.requestNotification(false);
+                queue.requestNotification();
                 while (queue.poll(completion)) {
                     onCompletion(completion);
                     if (exchange.isDone()) {

@@ -210,12 +210,12 @@ public final class ByHand {
             throws RdmaException {
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer.gid(), gidIndex)).pathMtu(mtu)
-                .destinationQueuePair(peer.queuePair()).receivePsn(peer.psn())
-                .maxDestinationReadAtomic(1).minRnrTimer(12));
+                .destinationQueuePairNumber(peer.queuePair()).receivePsn(peer.psn())
+                .maxDestinationReadAtomic(1).minRnrTimerCode(12));
     }
 
     private static void toReadyToSend(QueuePair queuePair, Endpoint own) throws RdmaException {
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14)
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(14)
                 .retryCount(7).rnrRetry(7).sendPsn(own.psn()).maxReadAtomic(1));
     }
 

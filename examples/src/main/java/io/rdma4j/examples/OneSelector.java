@@ -289,7 +289,7 @@ public final class OneSelector implements AutoCloseable {
             return;
         }
         queue.acknowledgeEvents(1);
-        queue.requestNotification(false);
+        queue.requestNotification();
         WorkCompletion completion = new WorkCompletion();
         RdmaClient client = (RdmaClient) Objects.requireNonNull(queue.userContext());
         while (queue.poll(completion)) {
@@ -320,7 +320,7 @@ public final class OneSelector implements AutoCloseable {
         }
 
         void accept() throws RdmaException {
-            queue.requestNotification(false);
+            queue.requestNotification();
             id.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
                     .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
             id.postReceive(0, region, 0, TEXT_BYTES);

@@ -7,7 +7,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import org.junit.jupiter.api.Test;
@@ -76,7 +75,7 @@ class ExamplesTest extends ConnectedExamples {
             listener.listen(1);
             onListening.accept(listener);
             try (CmId id = listener.awaitRequest()) {
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 try (MemoryRegion region = id.registerMessages(arena.allocate(receiveBytes))) {
                     id.postReceive(1, region, 0, receiveBytes);
                     id.accept(new ConnectionParameters());
@@ -149,7 +148,7 @@ class ExamplesTest extends ConnectedExamples {
             try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
                 id.resolveAddress(address, Duration.ofSeconds(2));
                 id.resolveRoute(Duration.ofSeconds(2));
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 try (MemoryRegion region = id.registerMessages(arena.allocate(2000))) {
                     id.connect(new ConnectionParameters());
                     id.postSend(1, region, 0, 2000, SendFlag.SIGNALED);
@@ -193,7 +192,7 @@ class ExamplesTest extends ConnectedExamples {
             try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
                 id.resolveAddress(address, Duration.ofSeconds(2));
                 id.resolveRoute(Duration.ofSeconds(2));
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 try (MemoryRegion region = id.registerMessages(arena.allocate(2000))) {
                     id.connect(new ConnectionParameters());
                     id.postSend(1, region, 0, 2000, SendFlag.SIGNALED);

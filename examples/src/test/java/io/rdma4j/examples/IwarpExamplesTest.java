@@ -5,7 +5,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import org.junit.jupiter.api.AfterAll;
@@ -66,7 +65,7 @@ class IwarpExamplesTest extends ConnectedExamples {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(address, Duration.ofSeconds(2));
             id.resolveRoute(Duration.ofSeconds(2));
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             MemorySegment memory = arena.allocate(1024);
             try (MemoryRegion region = id.registerMessages(memory)) {
                 id.postReceive(1, region, 0, memory.byteSize());

@@ -5,7 +5,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
@@ -76,7 +75,7 @@ final class SilentPeer {
     }
 
     private static MemoryRegion prepare(CmId id) throws RdmaException {
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         MemoryRegion region = id.protectionDomain().register(
                 Arena.global().allocate((long) RECEIVES * MESSAGE), AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE);

@@ -17,9 +17,7 @@ import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
-import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -122,33 +120,68 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * {@return a new synchronous id that is ready to connect or to listen} The address and route of an active one are
-     * resolved. A passive one is bound; each id of {@link #awaitRequest} then has a queue pair. To use
-     * it asynchronously, {@link #migrate} it. C: {@code rdma_create_ep}; {@code rdma_destroy_ep} is
-     * {@link #close}.
+     * {@return a new synchronous id that is ready to connect or to listen, without a queue pair} C: {@code rdma_create_ep}
+     * with a {@code qp_init_attr} of {@code NULL}.
      *
-     * @param domain of the queue pairs, or null for the one that the device's ids share
-     * @param attributes of the queue pairs, null to create none; the address information determines their type
+     * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
+     */
+    public static CmId createEndpoint(AddressInfo info) throws RdmaException {
+        return endpoint(info, null, ENDPOINT_TIMEOUT);
+    }
+
+    /**
+     * {@return a new synchronous id that is ready to connect or to listen} The address and route of an active one are
+     * resolved, each within two seconds. A passive one is bound; each id of {@link #awaitRequest} then has a queue pair. To
+     * use it asynchronously, {@link #migrate} it. C: {@code rdma_create_ep}; {@code rdma_destroy_ep} is {@link #close}.
+     *
+     * @param attributes of the queue pairs; the address information determines their type
      * @throws RdmaException EINVAL for a type of queue pair that the
      *         port space does not allow, or if the address information lacks the address; and as
      *         {@link #bindAddress} for a passive one, as {@link #resolveAddress}, {@link #resolveRoute} and
      *         {@link #createQueuePair} for an active one
      */
-    public static CmId createEndpoint(AddressInfo info, @Nullable ProtectionDomain domain,
-            @Nullable QueuePairInitAttributes attributes) throws RdmaException {
+    public static CmId createEndpoint(AddressInfo info, QueuePairInitAttributes attributes)
+            throws RdmaException {
+        return createEndpoint(info, attributes, ENDPOINT_TIMEOUT);
+    }
+
+    /**
+     * The same with another time to resolve.
+     *
+     * @param timeout for the address, and once more for the route
+     * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
+     */
+    public static CmId createEndpoint(AddressInfo info, QueuePairInitAttributes attributes,
+            Duration timeout) throws RdmaException {
+        return endpoint(info,
+                QueuePairTemplate.of(null, attributes, info.queuePairType()), timeout);
+    }
+
+    /**
+     * The same with queue pairs in a protection domain of the program's.
+     *
+     * @param domain of the queue pairs, of the device that the addresses lead to
+     * @param timeout for the address, and once more for the route
+     * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
+     */
+    public static CmId createEndpoint(AddressInfo info, ProtectionDomain domain,
+            QueuePairInitAttributes attributes, Duration timeout) throws RdmaException {
+        return endpoint(info,
+                QueuePairTemplate.of(domain, attributes, info.queuePairType()), timeout);
+    }
+
+    private static CmId endpoint(AddressInfo info, @Nullable QueuePairTemplate wanted,
+            Duration timeout) throws RdmaException {
         CmId id = new CmId(null, info.portSpace(), info.queuePairType());
         try {
-            QueuePairTemplate wanted = attributes == null
-                    ? null
-                    : QueuePairTemplate.of(domain, attributes, info.queuePairType());
             if (info.isPassive()) {
                 id.bindAddress(info.sourceToBind());
                 id.template = wanted;
             } else {
-                id.resolveAddress(info.source(), info.destinationToResolve(), ENDPOINT_TIMEOUT);
-                id.resolveRoute(ENDPOINT_TIMEOUT);
+                id.resolveAddress(info.source(), info.destinationToResolve(), timeout);
+                id.resolveRoute(timeout);
                 if (wanted != null) {
-                    id.createQueuePair(wanted.domain(), wanted.attributes());
+                    id.createQueuePair(wanted);
                 }
             }
             return id;
@@ -391,14 +424,14 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param exponent the time-out is 4.096 us times 2 to this power, 1 to 31; 0 for no time-out
      * @throws RdmaException EINVAL if the id's queue pair is not of type RC
      */
-    public void acknowledgeTimeout(int exponent) throws RdmaException {
+    public void ackTimeoutExponent(int exponent) throws RdmaException {
         checkOption("acknowledgement time-out", exponent, 31);
         QueuePairType type = kind.type();
         if (type != QueuePairType.RC) {
             throw new RdmaException(Errno.EINVAL, "set acknowledgement time-out",
                     "a queue pair of type " + type + " waits for no acknowledgement");
         }
-        options.acknowledgeTimeout = exponent;
+        options.ackTimeoutExponent = exponent;
     }
 
     /**
@@ -507,46 +540,50 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- queue pair
 
     /**
-     * Creates the id's queue pair, of its type ({@link #queuePairType}), with the sizes of a new
-     * {@link QueuePairInitAttributes}, in the domain that the device's ids share, with completion queues of its own. C:
-     * {@code rdma_create_qp} with null.
+     * Creates the id's queue pair with the sizes of new {@link QueuePairInitAttributes}. C: {@code rdma_create_qp} with a
+     * {@code pd} of {@code NULL}.
      *
-     * @throws RdmaException as {@link #createQueuePair(ProtectionDomain, QueuePairInitAttributes)}
+     * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
      * @throws IllegalStateException before an address is bound or resolved
      */
     public QueuePair createQueuePair() throws RdmaException {
-        return createQueuePair(new QueuePairInitAttributes().type(kind.type()));
+        return createQueuePair(new QueuePairInitAttributes());
     }
 
     /**
-     * Creates the id's queue pair in the domain that the device's ids share.
+     * Creates the id's queue pair, in the protection domain that the device's ids share. Receives can be posted to it at
+     * once; connecting and accepting bring it to RTS. One of type UD can also send at once. C: {@code rdma_create_qp},
+     * {@code rdma_create_qp_ex}, with a {@code pd} of {@code NULL}.
      *
-     * @throws RdmaException as {@link #createQueuePair(ProtectionDomain, QueuePairInitAttributes)}
+     * @param attributes its attributes. Its type is that of the id ({@link #queuePairType}). A missing completion queue is
+     *        created, with a channel. If they name no shared receive queue, that of the id is used, if it has one. Inline
+     *        data is raised to {@link #INLINE_DATA} bytes if it is less
+     * @throws RdmaException EINVAL if the id has a queue pair, or if a type was set that is not that of the id, or for a
+     *         domain of another device context; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
      * @throws IllegalStateException before an address is bound or resolved
      */
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        return createQueuePair(null, attributes);
+        return createQueuePair(new QueuePairTemplate(null, attributes));
     }
 
     /**
-     * Creates the id's queue pair. Receives can be posted to it at once; connecting and accepting bring it to
-     * RTS. One of type UD can also send at once. C: {@code rdma_create_qp},
+     * Creates the id's queue pair in a protection domain of the program's. C: {@code rdma_create_qp},
      * {@code rdma_create_qp_ex}.
      *
-     * @param domain a domain of {@link #context}, or null for the one that the device's ids share
-     * @param attributes its attributes. A missing completion queue is created, with a channel. If they name no shared
-     *        receive queue, that of the id is used, if it has one. Inline data is raised to {@link #INLINE_DATA} bytes
-     *        if it is less
-     * @throws RdmaException EINVAL if the id has a queue pair, or if type or domain are wrong; ENOMEM and
-     *         others as from {@link ProtectionDomain#createQueuePair}
+     * @param domain a domain of {@link #context}
+     * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
      * @throws IllegalStateException before an address is bound or resolved
      */
-    public QueuePair createQueuePair(@Nullable ProtectionDomain domain,
-            QueuePairInitAttributes attributes) throws RdmaException {
+    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
+            throws RdmaException {
+        return createQueuePair(new QueuePairTemplate(domain, attributes));
+    }
+
+    private QueuePair createQueuePair(QueuePairTemplate wanted) throws RdmaException {
         return made(() -> {
             addresses.device();
-            own.checkCreate(attributes);
-            return own.create(domain, attributes, exchange.bringUpOfNew());
+            own.checkCreate(wanted.attributes());
+            return own.create(wanted.domain(), wanted.attributes(), exchange.bringUpOfNew());
         });
     }
 
@@ -563,30 +600,35 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq}.
+     * Creates a shared receive queue for the queue pairs of this id, in the protection domain that the device's ids share.
+     * C: {@code rdma_create_srq} and {@code rdma_create_srq_ex} with a {@code pd} of {@code NULL}.
      *
-     * @param domain a domain of {@link #context}, or null for the one that the device's ids share
-     * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, or
-     *         naming the limit for a size out of range; ENOMEM naming the limit when the device has as many
-     *         queues as it can have
+     * @param attributes its user context is this id if none is set
+     * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, for type XRC
+     *         without XRC domain or completion queue, or naming the limit for a size out of range; EOPNOTSUPP for a type
+     *         that the device does not support; ENOMEM naming the limit when the device has as many queues as it can have
      */
-    public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
-            SharedReceiveQueueAttributes attributes) throws RdmaException {
-        return made(
-                () -> own.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this));
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException {
+        return made(() -> own.createShared(null, ofThis(attributes)));
     }
 
     /**
-     * As above, of a given type and with an object of the caller. C: {@code rdma_create_srq_ex}.
+     * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq},
+     * {@code rdma_create_srq_ex}.
      *
-     * @throws RdmaException as above; EOPNOTSUPP for a type that the device does not support; EINVAL for type XRC on a
-     *         device that supports it: such a queue needs an XRC domain, see
-     *         {@link ProtectionDomain#createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
+     * @param domain a domain of {@link #context}
+     * @param attributes its user context is this id if none is set
+     * @throws RdmaException as {@link #createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
      */
-    public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
-            SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,
-            @Nullable Object context) throws RdmaException {
-        return made(() -> own.createShared(domain, kind, attributes, context));
+    public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes) throws RdmaException {
+        return made(() -> own.createShared(domain, ofThis(attributes)));
+    }
+
+    private SharedReceiveQueueInitAttributes ofThis(SharedReceiveQueueInitAttributes wanted) {
+        SharedReceiveQueueInitAttributes attributes = new SharedReceiveQueueInitAttributes(wanted);
+        return attributes.userContext() == null ? attributes.userContext(this) : attributes;
     }
 
     /**
@@ -690,7 +732,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         QueuePairTemplate wanted = template;
         if (wanted != null) {
             try {
-                requested.createQueuePair(wanted.domain(), wanted.attributes());
+                requested.createQueuePair(wanted);
             } catch (RdmaException | RuntimeException e) {
                 requested.close();
                 throw e;
@@ -787,19 +829,13 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Tells the connection manager that a first message has arrived at the queue pair. So the connection is established
-     * although the peer's confirmation may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
+     * Tells the connection manager that a first message has arrived at the queue pair
+     * ({@link AsyncEventType#COMMUNICATION_ESTABLISHED}). So the connection is established although the peer's confirmation
+     * may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
      *
-     * @param type {@link AsyncEventType#COMMUNICATION_ESTABLISHED}
-     * @throws RdmaException EISCONN if the connection is established already, which may be ignored; EINVAL
-     *         for another event
+     * @throws RdmaException EISCONN if the connection is established already, which may be ignored
      */
-    public void notify(AsyncEventType type) throws RdmaException {
-        if (type != AsyncEventType.COMMUNICATION_ESTABLISHED) {
-            throw new RdmaException(Errno.EINVAL, "notify",
-                    "the connection manager wants to hear of COMMUNICATION_ESTABLISHED alone, not of "
-                            + type);
-        }
+    public void communicationEstablished() throws RdmaException {
         step(() -> exchange.communicationEstablished());
     }
 

@@ -9,13 +9,13 @@ final class IdOptions {
     volatile int typeOfService;
     volatile boolean reuseAddress;
     volatile boolean addressFamilyOnly;
-    volatile @Nullable Integer acknowledgeTimeout;
+    volatile @Nullable Integer ackTimeoutExponent;
     volatile @Nullable Mtu pathMtu;
     volatile @Nullable String device;
 
     /** {@return those a device has to know} */
     CmOptions forDevice() {
-        return new CmOptions(typeOfService, acknowledgeTimeout, pathMtu);
+        return new CmOptions(typeOfService, ackTimeoutExponent, pathMtu);
     }
 
     /** {@return the devices that may serve the id} */

@@ -12,8 +12,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
-import io.rdma4j.verbs.SharedReceiveQueueType;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 
 /** The queue pair and the shared receive queue of an id, if it has them. */
@@ -42,7 +41,7 @@ final class IdQueuePair {
         if (own != null) {
             throw hasOne(CREATE);
         }
-        if (attributes.type() != type) {
+        if (attributes.isTypeSet() && attributes.type() != type) {
             throw new RdmaException(Errno.EINVAL, CREATE, "an id in port space "
                     + space + " takes a queue pair of type " + type + ", not "
                     + attributes.type());
@@ -59,10 +58,10 @@ final class IdQueuePair {
         DeviceLease device = addresses.device();
         checkCreate(attributes);
         ProtectionDomain ofId = domain(domain, device, CREATE);
-        QueuePairInitAttributes wanted = attributes;
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes(attributes).type(type);
         SharedReceiveQueue receives = shared;
-        if (receives != null && attributes.sharedReceiveQueue() == null) {
-            wanted = new QueuePairInitAttributes(attributes).sharedReceiveQueue(receives);
+        if (receives != null && wanted.sharedReceiveQueue() == null) {
+            wanted.sharedReceiveQueue(receives);
         }
         OwnQueuePair created = OwnQueuePair.create(device.context(), ofId, wanted);
         boolean isKept = false;
@@ -92,15 +91,14 @@ final class IdQueuePair {
         return new RdmaException(Errno.EINVAL, operation, "the id has one already");
     }
 
-    SharedReceiveQueue createShared(@Nullable ProtectionDomain domain, SharedReceiveQueueType kind,
-            SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
-            throws RdmaException {
+    SharedReceiveQueue createShared(@Nullable ProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes) throws RdmaException {
         DeviceLease device = addresses.device();
         if (shared != null) {
             throw hasOne(CREATE_SHARED);
         }
         SharedReceiveQueue created = domain(domain, device, CREATE_SHARED)
-                .createSharedReceiveQueue(kind, attributes, userContext);
+                .createSharedReceiveQueue(attributes);
         boolean isKept = false;
         try {
             keep(created);

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  * What an application chose for a connection or a datagram service beside its parameters.
  *
  * @param typeOfService the IP type of service or traffic class of its packets, 8 bits
- * @param acknowledgeTimeout the acknowledgement time-out of the queue pair, an exponent; null for the
+ * @param ackTimeoutExponent the acknowledgement time-out of the queue pair, an exponent; null for the
  *        device's own
  * @param pathMtu the path MTU of the connection; null for the largest that both sides and the network between them can have
  */
-public record CmOptions(int typeOfService, @Nullable Integer acknowledgeTimeout,
+public record CmOptions(int typeOfService, @Nullable Integer ackTimeoutExponent,
         @Nullable Mtu pathMtu) {
     /** Nothing chosen. */
     public static final CmOptions DEFAULT = new CmOptions(0, null, null);

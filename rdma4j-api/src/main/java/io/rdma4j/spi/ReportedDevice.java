@@ -13,7 +13,8 @@ import java.util.Set;
 /** What a device reports of itself. Keeps copies of the collections. */
 public record ReportedDevice(String firmwareVersion, long nodeGuid, long systemImageGuid,
         int vendorId, int vendorPartId, int hardwareVersion, int physicalPortCount,
-        Set<DeviceCapability> capabilities, AtomicCapability atomicCapability, int localAckDelay,
+        Set<DeviceCapability> capabilities, AtomicCapability atomicCapability,
+        int localAckDelayExponent,
         int completionVectors, Map<DeviceLimit, Long> limits, long completionTimestampMask,
         long clockKhz, int maxModerationCount, int maxModerationPeriodUs, long maxDeviceMemory,
         Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging) implements DeviceAttributes {

@@ -19,13 +19,13 @@ import java.util.Objects;
  * @param serviceLevel the service level, 0 to 15; RoCE over UDP does not carry it ({@code sl})
  * @param sourcePathBits the low bits of the local identifier, 0 to 127; InfiniBand only
  *        ({@code src_path_bits})
- * @param staticRate a rate limit as {@code enum ibv_rate} numbers them, 0 for none; a hint ({@code static_rate})
+ * @param staticRateCode a rate limit as {@code enum ibv_rate} numbers them, 0 for none; a hint ({@code static_rate})
  * @param isGlobal whether the destination GID is used; RoCE demands it ({@code is_global})
  * @param port the local port, from 1 ({@code port_num})
  */
 public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int flowLabel,
         int hopLimit, int trafficClass, int destinationLid, int serviceLevel, int sourcePathBits,
-        int staticRate, boolean isGlobal, int port) {
+        int staticRateCode, boolean isGlobal, int port) {
 
     /** Checks that each value fits its field. */
     public AddressHandleAttributes {
@@ -36,7 +36,7 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
         checkRange("dlid", destinationLid, 0xffff);
         checkRange("sl", serviceLevel, 0xf);
         checkRange("src_path_bits", sourcePathBits, 0x7f);
-        checkRange("static_rate", staticRate, 0xff);
+        checkRange("static_rate", staticRateCode, 0xff);
     }
 
     private static void checkRange(String field, int value, int most) {
@@ -55,52 +55,56 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
     /** {@return the same path to another GID} */
     public AddressHandleAttributes withDestination(Gid value) {
         return new AddressHandleAttributes(value, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRateCode,
+                isGlobal,
                 port);
     }
 
     /** {@return the same path from another local GID} */
     public AddressHandleAttributes withSourceGidIndex(int value) {
         return new AddressHandleAttributes(destination, value, flowLabel, hopLimit, trafficClass,
-                destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+                destinationLid, serviceLevel, sourcePathBits, staticRateCode, isGlobal, port);
     }
 
     /** {@return the same path with another flow label} */
     public AddressHandleAttributes withFlowLabel(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, value, hopLimit,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRateCode,
+                isGlobal,
                 port);
     }
 
     /** {@return the same path with another hop limit} */
     public AddressHandleAttributes withHopLimit(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, value,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRateCode,
+                isGlobal,
                 port);
     }
 
     /** {@return the same path with another traffic class} */
     public AddressHandleAttributes withTrafficClass(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit, value,
-                destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+                destinationLid, serviceLevel, sourcePathBits, staticRateCode, isGlobal, port);
     }
 
     /** {@return the same path to another local identifier} */
     public AddressHandleAttributes withDestinationLid(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, value, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+                trafficClass, value, serviceLevel, sourcePathBits, staticRateCode, isGlobal, port);
     }
 
     /** {@return the same path with another service level} */
     public AddressHandleAttributes withServiceLevel(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, destinationLid, value, sourcePathBits, staticRate, isGlobal, port);
+                trafficClass, destinationLid, value, sourcePathBits, staticRateCode, isGlobal,
+                port);
     }
 
     /** {@return the same path from another of the local identifiers} */
     public AddressHandleAttributes withSourcePathBits(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, destinationLid, serviceLevel, value, staticRate, isGlobal, port);
+                trafficClass, destinationLid, serviceLevel, value, staticRateCode, isGlobal, port);
     }
 
     /** {@return the same path with another rate limit} */
@@ -112,14 +116,15 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
     /** {@return the same path with or without the destination GID} */
     public AddressHandleAttributes withGlobal(boolean value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, value,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRateCode, value,
                 port);
     }
 
     /** {@return the same path over another port} */
     public AddressHandleAttributes withPort(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRateCode,
+                isGlobal,
                 value);
     }
 

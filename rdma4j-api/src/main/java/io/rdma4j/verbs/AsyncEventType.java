@@ -105,7 +105,7 @@ public enum AsyncEventType {
     /** A work queue failed. Close it and what uses it. C: {@code IBV_EVENT_WQ_FATAL}. */
     WQ_FATAL(19, "local work queue catastrophic error"),
     /**
-     * The speed of a port changed. {@link DeviceContext#queryPortSpeed} has the new one. C:
+     * The speed of a port changed. {@link DeviceContext#queryPortSpeedMbps} has the new one. C:
      * {@code IBV_EVENT_DEVICE_SPEED_CHANGE}.
      */
     DEVICE_SPEED_CHANGE(20, "device speed change"),

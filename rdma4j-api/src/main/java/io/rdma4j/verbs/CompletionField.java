@@ -12,7 +12,7 @@ public enum CompletionField {
     IMMEDIATE(1 << 1),
     /** {@link WorkCompletion#queuePairNumber}. C: {@code IBV_WC_EX_WITH_QP_NUM}. */
     QUEUE_PAIR_NUMBER(1 << 2),
-    /** {@link WorkCompletion#sourceQueuePair}. C: {@code IBV_WC_EX_WITH_SRC_QP}. */
+    /** {@link WorkCompletion#sourceQueuePairNumber}. C: {@code IBV_WC_EX_WITH_SRC_QP}. */
     SOURCE_QUEUE_PAIR(1 << 3),
     /** {@link WorkCompletion#sourceLid}. C: {@code IBV_WC_EX_WITH_SLID}. */
     SOURCE_LID(1 << 4),

@@ -2,6 +2,8 @@ package io.rdma4j.verbs;
 
 import org.jspecify.annotations.Nullable;
 
+import java.time.Duration;
+
 /**
  * Receives the completions of requests that have ended.
  *
@@ -58,11 +60,18 @@ public interface CompletionQueue extends AutoCloseable {
      * Asks for one event in the channel when the next completion arrives. C:
      * {@code ibv_req_notify_cq}. Poll once more afterwards: a completion that arrived before this call causes no event.
      *
-     * @param solicitedOnly whether only a failure, or a message that the peer sent with {@link SendFlag#SOLICITED},
-     *        causes the event
      * @throws RdmaException EINVAL if the queue was created without a channel, EBADF if the queue is closed
      */
-    void requestNotification(boolean solicitedOnly) throws RdmaException;
+    void requestNotification() throws RdmaException;
+
+    /**
+     * Asks for one event in the channel when the next request fails, or when the next message arrives that the peer sent
+     * with {@link SendFlag#SOLICITED}. After {@link #requestNotification} it has no effect until that event has come. C:
+     * {@code ibv_req_notify_cq} with {@code solicited_only}.
+     *
+     * @throws RdmaException as {@link #requestNotification}
+     */
+    void requestSolicitedNotification() throws RdmaException;
 
     /**
      * Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. Each event that was taken must be
@@ -89,10 +98,10 @@ public interface CompletionQueue extends AutoCloseable {
      * {@code moderate.cq_period}.
      *
      * @param count completions; 0 or 1 for no moderation
-     * @param periodUs microseconds from the first of them
+     * @param period from the first of them; devices count in microseconds, and a part of one counts as a whole one
      * @throws RdmaException EINVAL naming the device's limits, EOPNOTSUPP if the device does not support it
      */
-    void moderate(int count, int periodUs) throws RdmaException;
+    void moderate(int count, Duration period) throws RdmaException;
 
     /**
      * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits until all events are acknowledged; this does

@@ -2,14 +2,13 @@ package io.rdma4j.verbs;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a new extended completion queue shall be.
+ * What a new completion queue shall be.
  *
- * <p>C: {@code struct ibv_cq_init_attr_ex}. A mutable object of the caller; a new one asks for 16 entries
- * and no field that costs anything.
+ * <p>C: {@code struct ibv_cq_init_attr_ex}, the arguments of {@code ibv_create_cq}. A mutable object of the caller; the device
+ * copies what it needs. A new one asks for 16 entries and no field that costs anything.
  */
 public final class CompletionQueueInitAttributes {
     private int capacity = 16;
@@ -23,6 +22,18 @@ public final class CompletionQueueInitAttributes {
 
     /** Creates the default. */
     public CompletionQueueInitAttributes() {}
+
+    /** Creates a copy. */
+    public CompletionQueueInitAttributes(CompletionQueueInitAttributes other) {
+        capacity = other.capacity;
+        channel = other.channel;
+        userContext = other.userContext;
+        completionVector = other.completionVector;
+        fields = other.fields;
+        singleThreaded = other.singleThreaded;
+        ignoreOverrun = other.ignoreOverrun;
+        parentDomain = other.parentDomain;
+    }
 
     /** {@return the entries it shall hold} C: {@code cqe}. */
     public int capacity() {
@@ -75,9 +86,7 @@ public final class CompletionQueueInitAttributes {
 
     /** Sets the fields that completions shall have ({@code wc_flags}). */
     public CompletionQueueInitAttributes fields(CompletionField... value) {
-        EnumSet<CompletionField> set = EnumSet.noneOf(CompletionField.class);
-        set.addAll(Set.of(value));
-        fields = Set.copyOf(set);
+        fields = FlagSets.of(CompletionField.class, value);
         return this;
     }
 

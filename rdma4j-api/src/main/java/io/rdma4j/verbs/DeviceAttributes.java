@@ -43,7 +43,7 @@ public interface DeviceAttributes {
     /**
      * {@return the delay it may add before it acknowledges: 4.096 us times 2 to this power} C: {@code local_ca_ack_delay}.
      */
-    int localAckDelay();
+    int localAckDelayExponent();
 
     /** {@return completion vectors} C: {@code ibv_context.num_comp_vectors}. */
     int completionVectors();

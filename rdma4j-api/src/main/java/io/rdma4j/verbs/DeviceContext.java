@@ -43,11 +43,11 @@ public interface DeviceContext extends AutoCloseable {
     PortAttributes queryPort(int port) throws RdmaException;
 
     /**
-     * {@return the speed of a port in units of 100 Mb/s} C: {@code ibv_query_port_speed}.
+     * {@return the speed of a port in Mb/s; 0 if it has none now} C: {@code ibv_query_port_speed}.
      *
      * @throws RdmaException EINVAL if there is no such port
      */
-    long queryPortSpeed(int port) throws RdmaException;
+    long queryPortSpeedMbps(int port) throws RdmaException;
 
     /**
      * {@return an entry of a port's GID table, {@link Gid#ZERO} if it is empty} C:
@@ -117,27 +117,25 @@ public interface DeviceContext extends AutoCloseable {
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
 
     /**
-     * Creates a completion queue. C: {@code ibv_create_cq}.
-     *
-     * @param capacity how many entries it must hold, from 1
-     * @param channel the channel for its events, or null
-     * @param userContext an object of the caller, or null
-     * @param completionVector which of the device's vectors, from 0
-     * @throws RdmaException EINVAL naming the limit if capacity or vector are out of range, EBADF if the channel is closed,
-     *         ENOMEM naming the limit when the device has as many queues as it can have
-     */
-    CompletionQueue createCompletionQueue(int capacity, @Nullable CompletionChannel channel,
-            @Nullable Object userContext, int completionVector) throws RdmaException;
-
-    /**
      * Creates a completion queue whose completions are read in place. C: {@code ibv_create_cq_ex}.
      *
-     * @throws RdmaException EINVAL naming the limit if a size is out of range, or for a parent domain of another
-     *         context; EOPNOTSUPP naming the fields that the device does not support; EBADF if the channel is closed;
-     *         ENOMEM naming the limit when the device has as many queues as it can have
+     * @throws RdmaException EINVAL naming the limit if capacity or vector are out of range, or for a parent domain of
+     *         another context; EOPNOTSUPP naming the fields that the device does not support; EBADF if the channel is
+     *         closed; ENOMEM naming the limit when the device has as many queues as it can have
      */
-    ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+    ExtendedCompletionQueue createExtendedCompletionQueue(CompletionQueueInitAttributes attributes)
             throws RdmaException;
+
+    /**
+     * Creates a completion queue that is polled. C: {@code ibv_create_cq}; for attributes that it does not have,
+     * {@code ibv_create_cq_ex}.
+     *
+     * @throws RdmaException as {@link #createExtendedCompletionQueue}
+     */
+    default CompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        return createExtendedCompletionQueue(attributes);
+    }
 
     /**
      * Creates a thread domain. C: {@code ibv_alloc_td}.
@@ -192,20 +190,23 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a completion queue without channel.
      *
-     * @throws RdmaException as {@link #createCompletionQueue(int, CompletionChannel, Object, int)}
+     * @param capacity how many entries it must hold, from 1
+     * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
     default CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
-        return createCompletionQueue(capacity, null, null, 0);
+        return createCompletionQueue(new CompletionQueueInitAttributes().capacity(capacity));
     }
 
     /**
      * Creates a completion queue whose events arrive in a channel.
      *
-     * @throws RdmaException as {@link #createCompletionQueue(int, CompletionChannel, Object, int)}
+     * @param capacity how many entries it must hold, from 1
+     * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
     default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
             throws RdmaException {
-        return createCompletionQueue(capacity, channel, null, 0);
+        return createCompletionQueue(
+                new CompletionQueueInitAttributes().capacity(capacity).channel(channel));
     }
 
     /**

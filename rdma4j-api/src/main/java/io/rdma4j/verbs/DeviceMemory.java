@@ -28,7 +28,7 @@ public interface DeviceMemory extends AutoCloseable {
      *
      * @throws RdmaException EINVAL naming the bounds if the segment is longer than the memory from there on
      */
-    void copyTo(MemorySegment target, long offset) throws RdmaException;
+    void copyTo(long offset, MemorySegment target) throws RdmaException;
 
     /**
      * Frees it. Idempotent. C: {@code ibv_free_dm}.

@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import org.jspecify.annotations.Nullable;
-
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -42,18 +40,13 @@ public interface MemoryRegion extends AutoCloseable {
      * Changes memory, domain or access rights of the region. Its keys stay the same. C: {@code ibv_rereg_mr}.
      * Outstanding requests that need a right or a byte that the region loses fail.
      *
-     * @param newSegment other memory ({@code IBV_REREG_MR_CHANGE_TRANSLATION}), or null; addresses count
-     *        from its native address, or from 0 if the region is zero-based
-     * @param newDomain another domain of the same device ({@code IBV_REREG_MR_CHANGE_PD}), or null
-     * @param newAccess other rights ({@code IBV_REREG_MR_CHANGE_ACCESS}), or null
      * @throws RdmaException as {@link ProtectionDomain#register(MemorySegment, Set)}; EINVAL for a domain of another device
      *         context, and for other memory if the region lies in device memory, was made by
      *         {@link ProtectionDomain#allocateRegion(long, Set)} or is the null region; EBUSY while memory windows are bound
      *         to it; on a native device also EOPNOTSUPP for a region of device memory, and EFAULT if its arena was closed.
      *         Nothing is changed then
      */
-    void reregister(@Nullable MemorySegment newSegment, @Nullable ProtectionDomain newDomain,
-            @Nullable Set<AccessFlag> newAccess) throws RdmaException;
+    void reregister(MemoryRegionChanges changes) throws RdmaException;
 
     /**
      * Ends all access. Idempotent. C: {@code ibv_dereg_mr}.

@@ -6,22 +6,38 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * What a new memory region shall be: memory of the process or of the device, addresses, rights.
+ * What a new memory region shall be: memory of the process, of the device or of another device, addresses, rights.
  *
  * <p>C: {@code struct ibv_mr_init_attr}, {@code ibv_reg_mr_ex}; with device memory
- * {@code ibv_reg_dm_mr}. A mutable object of the caller. Either {@link #segment} or
- * {@link #deviceMemory} must be set, not both.
+ * {@code ibv_reg_dm_mr}, with a dma-buf {@code ibv_reg_dmabuf_mr}. A mutable object of the caller; the device copies what it
+ * needs. One of {@link #segment}, {@link #deviceMemory} and {@link #dmaBuf} must be set.
  */
 public final class MemoryRegionInitAttributes {
     private @Nullable MemorySegment segment;
     private @Nullable DeviceMemory deviceMemory;
     private long deviceOffset;
     private long deviceLength;
+    private @Nullable Integer dmaBuf;
+    private long dmaBufOffset;
+    private long dmaBufLength;
     private @Nullable Long iova;
     private Set<AccessFlag> access = Set.of();
 
     /** Creates one in which nothing is set. */
     public MemoryRegionInitAttributes() {}
+
+    /** Creates a copy. */
+    public MemoryRegionInitAttributes(MemoryRegionInitAttributes other) {
+        segment = other.segment;
+        deviceMemory = other.deviceMemory;
+        deviceOffset = other.deviceOffset;
+        deviceLength = other.deviceLength;
+        dmaBuf = other.dmaBuf;
+        dmaBufOffset = other.dmaBufOffset;
+        dmaBufLength = other.dmaBufLength;
+        iova = other.iova;
+        access = other.access;
+    }
 
     /** {@return the memory of the process, or null} C: {@code addr}, {@code length}. */
     public @Nullable MemorySegment segment() {
@@ -60,6 +76,42 @@ public final class MemoryRegionInitAttributes {
         return deviceLength;
     }
 
+    /** {@return the descriptor of the dma-buf, or null} C: {@code fd} of {@code ibv_reg_dmabuf_mr}. */
+    @Experimental
+    public @Nullable Integer dmaBuf() {
+        return dmaBuf;
+    }
+
+    /**
+     * Sets a range of the memory of another device, such as a graphics card, whose driver exports it as a dma-buf. The
+     * process cannot access it through the region, whose segment is {@link MemorySegment#NULL}. C: {@code fd},
+     * {@code offset} and {@code length} of {@code ibv_reg_dmabuf_mr}.
+     *
+     * @param fd the descriptor of the dma-buf; it belongs to the caller, who may close it when the region is registered
+     * @param offset where in the dma-buf the region begins, in bytes; without {@link #iova(long)} also the address of the
+     *        first byte for work requests and peers, otherwise equally far into a page as that address
+     * @param length bytes of the region, from 1
+     */
+    @Experimental
+    public MemoryRegionInitAttributes dmaBuf(int fd, long offset, long length) {
+        dmaBuf = fd;
+        dmaBufOffset = offset;
+        dmaBufLength = length;
+        return this;
+    }
+
+    /** {@return where in the dma-buf the region begins} C: {@code offset} of {@code ibv_reg_dmabuf_mr}. */
+    @Experimental
+    public long dmaBufOffset() {
+        return dmaBufOffset;
+    }
+
+    /** {@return the bytes of the range of the dma-buf} C: {@code length} of {@code ibv_reg_dmabuf_mr}. */
+    @Experimental
+    public long dmaBufLength() {
+        return dmaBufLength;
+    }
+
     /** {@return the address of the first byte as the caller chose it, or null} C: {@code iova}. */
     public @Nullable Long iova() {
         return iova;
@@ -84,6 +136,6 @@ public final class MemoryRegionInitAttributes {
 
     /** Sets what may be done. */
     public MemoryRegionInitAttributes access(AccessFlag... value) {
-        return access(Set.of(value));
+        return access(FlagSets.of(AccessFlag.class, value));
     }
 }

@@ -39,11 +39,10 @@ public interface ProtectionDomain extends AutoCloseable {
      * As above.
      *
      * @throws RdmaException as above
-     * @throws IllegalArgumentException if a right is named twice
      */
     default MemoryRegion register(MemorySegment segment, AccessFlag... access)
             throws RdmaException {
-        return register(segment, Set.of(access));
+        return register(segment, FlagSets.of(AccessFlag.class, access));
     }
 
     /**
@@ -72,39 +71,23 @@ public interface ProtectionDomain extends AutoCloseable {
      * As above.
      *
      * @throws RdmaException as above
-     * @throws IllegalArgumentException if a right is named twice
      */
     default MemoryRegion allocateRegion(long byteSize, AccessFlag... access)
             throws RdmaException {
-        return allocateRegion(byteSize, Set.of(access));
+        return allocateRegion(byteSize, FlagSets.of(AccessFlag.class, access));
     }
 
     /**
-     * Registers memory of the process or of the device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr}.
+     * Registers memory of the process, of the device or of another device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr},
+     * {@code ibv_reg_dmabuf_mr}.
      *
-     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, for device memory of
-     *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, and as above
+     * @throws RdmaException EINVAL if not exactly one of segment, device memory and dma-buf is set, for device memory of
+     *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, for a dma-buf with a
+     *         negative descriptor or offset, with a length below 1, or with an address that is not equally far into a page
+     *         as the offset; EBADF for a descriptor that is not a dma-buf; EOPNOTSUPP for a dma-buf if the device has no
+     *         such regions, as software devices do not; and as {@link #register(MemorySegment, Set)}
      */
     MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
-
-    /**
-     * Registers memory of another device, such as a graphics card, whose driver exports it as a dma-buf. The process cannot
-     * access it through the region, whose segment is {@link MemorySegment#NULL}. C: {@code ibv_reg_dmabuf_mr}.
-     *
-     * @param fd the descriptor of the dma-buf; it belongs to the caller, who may close it when this has returned
-     * @param offset where in the dma-buf the region begins, in bytes
-     * @param length bytes of the region, from 1
-     * @param iova the address of the first byte for work requests and peers; its offset in a page must equal that of
-     *        {@code offset}
-     * @param access what may be done; reading by the local side is always allowed
-     * @throws RdmaException EINVAL for a negative descriptor or offset, a length below 1, an address whose offset in a page
-     *         differs, or remote writing without local writing; EBADF for a descriptor that is not a dma-buf;
-     *         EOPNOTSUPP if the device has no such regions, as software devices do not; ENOMEM naming the limit when
-     *         it has no room for another region
-     */
-    @Experimental
-    MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
-            Set<AccessFlag> access) throws RdmaException;
 
     /**
      * Creates the null region, which has no memory: data received into it is discarded, and data sent from it is zeros.
@@ -118,13 +101,11 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Advises the device about the coming use of registered memory. C: {@code ibv_advise_mr}.
      *
-     * @param isFlushed whether the call returns only when the advice has been followed
-     *        ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
      *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE, or if the memory is gone; EOPNOTSUPP
      *         if the device takes no advice
      */
-    void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
+    void advise(MemoryAdvice advice, List<ScatterGatherElement> elements, AdviceFlag... flags)
             throws RdmaException;
 
     /**
@@ -155,46 +136,15 @@ public interface ProtectionDomain extends AutoCloseable {
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
     /**
-     * Creates a shared receive queue. C: {@code ibv_create_srq}.
+     * Creates a shared receive queue. C: {@code ibv_create_srq}, {@code ibv_create_srq_ex}.
      *
-     * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; ENOMEM
-     *         naming the limit when the device has as many queues as it can have, or if memory is short
+     * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; EINVAL for type XRC
+     *         without XRC domain or completion queue, or with one of another context, and for another type with either;
+     *         EOPNOTSUPP for a type that the device does not support; ENOMEM naming the limit when the device has as many
+     *         queues as it can have, or if memory is short
      */
-    SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
-            @Nullable Object userContext) throws RdmaException;
-
-    /**
-     * Creates a shared receive queue of any type. C: {@code ibv_create_srq_ex}.
-     *
-     * @throws RdmaException EOPNOTSUPP for a type that the device does not support; EINVAL for type XRC without XRC domain
-     *         or completion queue, or with one of another context; EINVAL for another type with either; and
-     *         as above
-     */
-    default SharedReceiveQueue createSharedReceiveQueue(
-            SharedReceiveQueueInitAttributes attributes) throws RdmaException {
-        String operation = "create shared receive queue";
-        if (attributes.type() != SharedReceiveQueueType.BASIC) {
-            throw RdmaException.unsupported(operation,
-                    "this device offers type BASIC, not " + attributes.type());
-        }
-        if (attributes.xrcDomain() != null || attributes.completionQueue() != null) {
-            throw new RdmaException(Errno.EINVAL, operation, "an XRC domain and a completion queue"
-                    + " are for type XRC, not BASIC, whose queue pairs have them");
-        }
-        return createSharedReceiveQueue(attributes.attributes(), attributes.userContext());
-    }
-
-    /**
-     * Creates a shared receive queue of a type that needs no further attributes.
-     *
-     * @throws RdmaException as above
-     */
-    default SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueType type,
-            SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
-            throws RdmaException {
-        return createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().type(type)
-                .attributes(attributes).userContext(userContext));
-    }
+    SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
+            throws RdmaException;
 
     /**
      * Creates an address handle, the path that datagrams take. C: {@code ibv_create_ah}.

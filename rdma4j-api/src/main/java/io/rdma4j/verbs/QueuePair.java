@@ -177,12 +177,13 @@ public interface QueuePair extends AutoCloseable {
      * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. If several queue pairs bind one
      * window, the order is undefined. C: {@code ibv_bind_mw}.
      *
-     * @param signaled whether success is reported as a completion, as failure is in any case
-     * @throws RdmaException EINVAL for a window of type 2, EPERM for a window or region of another domain,
+     * @param flags {@link SendFlag#SIGNALED} reports success by a completion, as failure is in any case;
+     *        {@link SendFlag#FENCE} waits for outstanding READs and atomics
+     * @throws RdmaException EINVAL for a window of type 2 or another flag, EPERM for a window or region of another domain,
      *         and as {@link #postSend(SendWorkRequest)}
      */
-    void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
-            boolean signaled) throws RdmaException;
+    void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
+            SendFlag... flags) throws RdmaException;
 
     /**
      * Joins a multicast group; joining it again has no effect. On InfiniBand the group's LID is that of an id of this

@@ -212,7 +212,7 @@ public final class QueuePairAttributes {
      * {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out} C:
      * {@code IBV_QP_TIMEOUT}, {@code timeout}.
      */
-    public int timeout() {
+    public int ackTimeoutExponent() {
         require(QueuePairAttribute.TIMEOUT);
         return timeout;
     }
@@ -222,7 +222,7 @@ public final class QueuePairAttributes {
      * times as long (IBTA 9.7.6.1.3); the software device does where it has seen that packets wait in a queue on the way.
      * C: {@code IBV_QP_TIMEOUT}, {@code timeout}.
      */
-    public QueuePairAttributes timeout(int value) {
+    public QueuePairAttributes ackTimeoutExponent(int value) {
         checkRange(QueuePairAttribute.TIMEOUT, value, 0, 31);
         timeout = value;
         set.add(QueuePairAttribute.TIMEOUT);
@@ -313,7 +313,7 @@ public final class QueuePairAttributes {
      * {@return the code of the wait asked of a peer that finds no receive posted, 0 to 31} C:
      * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
      */
-    public int minRnrTimer() {
+    public int minRnrTimerCode() {
         require(QueuePairAttribute.MIN_RNR_TIMER);
         return minRnrTimer;
     }
@@ -322,7 +322,7 @@ public final class QueuePairAttributes {
      * Sets the code of the wait asked of a peer that finds no receive posted, 0 to 31. C:
      * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
      */
-    public QueuePairAttributes minRnrTimer(int value) {
+    public QueuePairAttributes minRnrTimerCode(int value) {
         checkRange(QueuePairAttribute.MIN_RNR_TIMER, value, 0, 31);
         minRnrTimer = value;
         set.add(QueuePairAttribute.MIN_RNR_TIMER);
@@ -388,13 +388,13 @@ public final class QueuePairAttributes {
     }
 
     /** {@return the number of the peer's queue pair} C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
-    public int destinationQueuePair() {
+    public int destinationQueuePairNumber() {
         require(QueuePairAttribute.DESTINATION_QUEUE_PAIR);
         return destinationQueuePair;
     }
 
     /** Sets the number of the peer's queue pair. C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
-    public QueuePairAttributes destinationQueuePair(int value) {
+    public QueuePairAttributes destinationQueuePairNumber(int value) {
         checkRange(QueuePairAttribute.DESTINATION_QUEUE_PAIR, value, 0, 0xffffff);
         destinationQueuePair = value;
         set.add(QueuePairAttribute.DESTINATION_QUEUE_PAIR);

@@ -13,6 +13,7 @@ import java.util.Set;
  */
 public final class QueuePairInitAttributes {
     private QueuePairType type = QueuePairType.RC;
+    private boolean isTypeSet;
     private @Nullable CompletionQueue sendCompletionQueue;
     private @Nullable CompletionQueue receiveCompletionQueue;
     private @Nullable SharedReceiveQueue sharedReceiveQueue;
@@ -28,6 +29,7 @@ public final class QueuePairInitAttributes {
     /** Creates a copy. */
     public QueuePairInitAttributes(QueuePairInitAttributes other) {
         type = other.type;
+        isTypeSet = other.isTypeSet;
         sendCompletionQueue = other.sendCompletionQueue;
         receiveCompletionQueue = other.receiveCompletionQueue;
         sharedReceiveQueue = other.sharedReceiveQueue;
@@ -43,9 +45,15 @@ public final class QueuePairInitAttributes {
         return type;
     }
 
+    /** {@return whether the transport service was set; an id of {@code io.rdma4j.cm} knows it otherwise} */
+    public boolean isTypeSet() {
+        return isTypeSet;
+    }
+
     /** Sets the transport service ({@code qp_type}). */
     public QueuePairInitAttributes type(QueuePairType value) {
         type = value;
+        isTypeSet = true;
         return this;
     }
 

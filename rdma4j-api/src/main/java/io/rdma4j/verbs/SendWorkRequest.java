@@ -304,7 +304,7 @@ public final class SendWorkRequest {
     }
 
     /** {@return the queue pair a datagram goes to} C: {@code remote_qpn}. */
-    public int remoteQueuePair() {
+    public int remoteQueuePairNumber() {
         return remoteQueuePair;
     }
 
@@ -322,7 +322,7 @@ public final class SendWorkRequest {
     }
 
     /** {@return the peer's shared receive queue, for type XRC_SEND} C: {@code remote_srqn}. */
-    public int remoteSharedReceiveQueue() {
+    public int remoteSharedReceiveQueueNumber() {
         return remoteSharedReceiveQueue;
     }
 

@@ -1,7 +1,7 @@
 package io.rdma4j.verbs;
 
 /**
- * The size of a shared receive queue and when it warns.
+ * The size of a shared receive queue and when it warns, as {@link SharedReceiveQueue#query} tells them.
  *
  * <p>C: {@code struct ibv_srq_attr}.
  *

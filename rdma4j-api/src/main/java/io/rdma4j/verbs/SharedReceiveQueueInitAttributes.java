@@ -10,13 +10,26 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedReceiveQueueInitAttributes {
     private SharedReceiveQueueType type = SharedReceiveQueueType.BASIC;
-    private SharedReceiveQueueAttributes attributes = new SharedReceiveQueueAttributes(16, 1, 0);
+    private int maxRequests = 16;
+    private int maxElements = 1;
+    private int limit;
     private @Nullable XrcDomain xrcDomain;
     private @Nullable CompletionQueue completionQueue;
     private @Nullable Object userContext;
 
     /** Creates the default. */
     public SharedReceiveQueueInitAttributes() {}
+
+    /** Creates a copy. */
+    public SharedReceiveQueueInitAttributes(SharedReceiveQueueInitAttributes other) {
+        type = other.type;
+        maxRequests = other.maxRequests;
+        maxElements = other.maxElements;
+        limit = other.limit;
+        xrcDomain = other.xrcDomain;
+        completionQueue = other.completionQueue;
+        userContext = other.userContext;
+    }
 
     /** {@return its kind} C: {@code srq_type}. */
     public SharedReceiveQueueType type() {
@@ -29,14 +42,39 @@ public final class SharedReceiveQueueInitAttributes {
         return this;
     }
 
-    /** {@return its size and when it warns} C: {@code attr}. */
-    public SharedReceiveQueueAttributes attributes() {
-        return attributes;
+    /** {@return outstanding receive requests} C: {@code attr.max_wr}. */
+    public int maxRequests() {
+        return maxRequests;
     }
 
-    /** Sets its size and when it warns ({@code attr}). */
-    public SharedReceiveQueueInitAttributes attributes(SharedReceiveQueueAttributes value) {
-        attributes = value;
+    /** Sets how many receive requests may be outstanding, from 1 ({@code attr.max_wr}). */
+    public SharedReceiveQueueInitAttributes maxRequests(int value) {
+        maxRequests = value;
+        return this;
+    }
+
+    /** {@return scatter/gather elements of a request} C: {@code attr.max_sge}. */
+    public int maxElements() {
+        return maxElements;
+    }
+
+    /** Sets how many scatter/gather elements a request may have ({@code attr.max_sge}). */
+    public SharedReceiveQueueInitAttributes maxElements(int value) {
+        maxElements = value;
+        return this;
+    }
+
+    /** {@return below how many requests it warns once, 0 for never} C: {@code attr.srq_limit}. */
+    public int limit() {
+        return limit;
+    }
+
+    /**
+     * Raises {@link AsyncEventType#SRQ_LIMIT_REACHED} once when fewer requests than this are left; 0 does not
+     * ({@code attr.srq_limit}).
+     */
+    public SharedReceiveQueueInitAttributes limit(int value) {
+        limit = value;
         return this;
     }
 

@@ -111,7 +111,7 @@ public sealed class WorkCompletion permits CompletionSlot {
     }
 
     /** {@return the peer's queue pair, for datagrams} C: {@code src_qp}. */
-    public int sourceQueuePair() {
+    public int sourceQueuePairNumber() {
         return sourceQueuePair;
     }
 

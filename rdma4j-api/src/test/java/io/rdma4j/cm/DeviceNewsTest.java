@@ -440,7 +440,7 @@ class DeviceNewsTest {
     void callsTellWhatTheApplicationChose() throws Exception {
         CmId client = bound(PortSpace.TCP, FakeDevice.FIRST);
         client.typeOfService(0x20);
-        client.acknowledgeTimeout(17);
+        client.ackTimeoutExponent(17);
         client.resolveAddress(PEER, TIMEOUT);
         expect(CmEventType.ADDR_RESOLVED, client, 0);
         client.resolveRoute(TIMEOUT);
@@ -448,7 +448,7 @@ class DeviceNewsTest {
         client.connect(new ConnectionParameters().queuePairNumber(5));
         ConnectRequest call = FakeProvider.DEVICE.context().connectCalls.getLast();
         assertThat(call.options().typeOfService()).isEqualTo(0x20);
-        assertThat(call.options().acknowledgeTimeout()).isEqualTo(17);
+        assertThat(call.options().ackTimeoutExponent()).isEqualTo(17);
         assertThat(call.type()).isEqualTo(QueuePairType.RC);
         assertThat(call.destination()).isEqualTo(PEER);
         assertThat(call.queuePairNumber()).isEqualTo(5);

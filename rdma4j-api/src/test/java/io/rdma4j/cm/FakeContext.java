@@ -22,7 +22,6 @@ import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
@@ -342,7 +341,7 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public long queryPortSpeed(int port) throws RdmaException {
+    public long queryPortSpeedMbps(int port) throws RdmaException {
         throw unsupported();
     }
 
@@ -383,14 +382,8 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int capacity,
-            @Nullable CompletionChannel channel, @Nullable Object userContext,
-            int completionVector) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+    public ExtendedCompletionQueue createExtendedCompletionQueue(
+            CompletionQueueInitAttributes attributes)
             throws RdmaException {
         throw unsupported();
     }

@@ -7,6 +7,8 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
+import java.time.Duration;
+
 /** A completion queue that is only announced. */
 final class FakeQueue implements CompletionQueue {
     @Override
@@ -45,7 +47,10 @@ final class FakeQueue implements CompletionQueue {
     }
 
     @Override
-    public void requestNotification(boolean solicitedOnly) {}
+    public void requestNotification() {}
+
+    @Override
+    public void requestSolicitedNotification() {}
 
     @Override
     public void acknowledgeEvents(int count) {}
@@ -54,7 +59,7 @@ final class FakeQueue implements CompletionQueue {
     public void resize(int capacity) {}
 
     @Override
-    public void moderate(int count, int periodUs) {}
+    public void moderate(int count, Duration period) {}
 
     @Override
     public void close() {}

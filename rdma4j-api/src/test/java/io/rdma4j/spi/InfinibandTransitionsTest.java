@@ -23,7 +23,7 @@ class InfinibandTransitionsTest {
 
     private static QueuePairAttributes connected() {
         return to(QueuePairState.RTR).addressVector(AddressHandleAttributes.to(Gid.ZERO, 0))
-                .pathMtu(Mtu.MTU_1024).destinationQueuePair(7).receivePsn(1);
+                .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(7).receivePsn(1);
     }
 
     private static void assertTaken(QueuePairType type, QueuePairState from,
@@ -47,14 +47,14 @@ class InfinibandTransitionsTest {
                 to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(Set.of()));
         assertTaken(type, QueuePairState.INIT, connected());
         assertRefused(type, QueuePairState.INIT,
-                connected().maxDestinationReadAtomic(1).minRnrTimer(1), "does not take",
+                connected().maxDestinationReadAtomic(1).minRnrTimerCode(1), "does not take",
                 "max_dest_rd_atomic", "min_rnr_timer");
-        QueuePairAttributes ready = to(QueuePairState.RTS).sendPsn(1).timeout(14);
+        QueuePairAttributes ready = to(QueuePairState.RTS).sendPsn(1).ackTimeoutExponent(14);
         assertRefused(type, QueuePairState.RTR, ready, "lacks", "retry_cnt", "rnr_retry",
                 "max_rd_atomic");
         assertTaken(type, QueuePairState.RTR,
                 ready.retryCount(7).rnrRetry(7).maxReadAtomic(1));
-        assertRefused(type, QueuePairState.RTS, to(QueuePairState.RTS).minRnrTimer(1),
+        assertRefused(type, QueuePairState.RTS, to(QueuePairState.RTS).minRnrTimerCode(1),
                 "min_rnr_timer");
     }
 
@@ -66,12 +66,12 @@ class InfinibandTransitionsTest {
         assertRefused(type, QueuePairState.INIT, connected(), "lacks", "max_dest_rd_atomic",
                 "min_rnr_timer");
         assertTaken(type, QueuePairState.INIT,
-                connected().maxDestinationReadAtomic(1).minRnrTimer(1));
-        QueuePairAttributes ready = to(QueuePairState.RTS).sendPsn(1).timeout(14);
+                connected().maxDestinationReadAtomic(1).minRnrTimerCode(1));
+        QueuePairAttributes ready = to(QueuePairState.RTS).sendPsn(1).ackTimeoutExponent(14);
         assertTaken(type, QueuePairState.RTR, ready);
         assertRefused(type, QueuePairState.RTR, ready.retryCount(7), "does not take",
                 "retry_cnt");
-        assertTaken(type, QueuePairState.RTS, to(QueuePairState.RTS).minRnrTimer(1));
+        assertTaken(type, QueuePairState.RTS, to(QueuePairState.RTS).minRnrTimerCode(1));
     }
 
     @Test

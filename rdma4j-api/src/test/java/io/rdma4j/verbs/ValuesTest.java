@@ -12,15 +12,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class ValuesTest {
     @Test
     void attributesKnowWhichAreSet() {
-        QueuePairAttributes attributes = new QueuePairAttributes().timeout(14)
+        QueuePairAttributes attributes = new QueuePairAttributes().ackTimeoutExponent(14)
                 .state(QueuePairState.RTS);
         assertThat(attributes.mask()).containsExactlyInAnyOrder(QueuePairAttribute.TIMEOUT,
                 QueuePairAttribute.STATE);
-        assertThat(attributes.timeout()).isEqualTo(14);
+        assertThat(attributes.ackTimeoutExponent()).isEqualTo(14);
         assertThatIllegalStateException().isThrownBy(attributes::pathMtu)
                 .withMessageContaining("PATH_MTU (path_mtu) is not set");
         attributes.unset(QueuePairAttribute.TIMEOUT);
-        assertThatIllegalStateException().isThrownBy(attributes::timeout);
+        assertThatIllegalStateException().isThrownBy(attributes::ackTimeoutExponent);
         QueuePairAttributes merged = new QueuePairAttributes().qkey(7).merge(attributes);
         assertThat(merged.qkey()).isEqualTo(7);
         assertThat(merged.state()).isEqualTo(QueuePairState.RTS);
@@ -29,7 +29,7 @@ class ValuesTest {
     @Test
     void attributesOutOfTheirRangeAreRefusedAtOnce() {
         QueuePairAttributes attributes = new QueuePairAttributes();
-        assertThatIllegalArgumentException().isThrownBy(() -> attributes.timeout(32))
+        assertThatIllegalArgumentException().isThrownBy(() -> attributes.ackTimeoutExponent(32))
                 .withMessage("timeout must be from 0 to 31, not 32");
         assertThatIllegalArgumentException().isThrownBy(() -> attributes.retryCount(8));
         assertThatIllegalArgumentException().isThrownBy(() -> attributes.sendPsn(1 << 24));

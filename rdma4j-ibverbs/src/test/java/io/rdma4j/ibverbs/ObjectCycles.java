@@ -19,7 +19,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -70,7 +70,7 @@ final class ObjectCycles implements AutoCloseable {
         toItself = AddressHandleAttributes.to(gid.gid(), gid.index());
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(DEPTH);
-        shared = domain.createSharedReceiveQueue(queue(), null);
+        shared = domain.createSharedReceiveQueue(queue());
         listener = CmId.create(events, PortSpace.TCP);
         listener.bindAddress(anyPort);
         listener.listen(DEPTH);
@@ -79,8 +79,8 @@ final class ObjectCycles implements AutoCloseable {
         connectionManager();
     }
 
-    private static SharedReceiveQueueAttributes queue() {
-        return new SharedReceiveQueueAttributes(DEPTH, 1, 0);
+    private static SharedReceiveQueueInitAttributes queue() {
+        return new SharedReceiveQueueInitAttributes().maxRequests(DEPTH);
     }
 
     /** {@return the cycles by the names of what they open} */
@@ -105,7 +105,7 @@ final class ObjectCycles implements AutoCloseable {
                         AccessFlag.REMOTE_WRITE).close());
         add("completion queue", () -> context.createCompletionQueue(DEPTH).close());
         add("completion channel with a queue", this::channel);
-        add("shared receive queue", () -> domain.createSharedReceiveQueue(queue(), null).close());
+        add("shared receive queue", () -> domain.createSharedReceiveQueue(queue()).close());
         add("address handle", () -> domain.createAddressHandle(toItself).close());
         for (MemoryWindowType type : MemoryWindowType.values()) {
             add("memory window " + type, () -> domain.allocateMemoryWindow(type).close());
@@ -122,7 +122,7 @@ final class ObjectCycles implements AutoCloseable {
     private void channel() throws RdmaException {
         try (CompletionChannel channel = CompletionChannel.create();
                 CompletionQueue queue = context.createCompletionQueue(DEPTH, channel)) {
-            queue.requestNotification(false);
+            queue.requestNotification();
         }
     }
 
@@ -170,14 +170,14 @@ final class ObjectCycles implements AutoCloseable {
     private void connect() throws RdmaException {
         try (CmId client = CmId.create(events, PortSpace.TCP)) {
             resolve(client);
-            client.createQueuePair(null, new QueuePairInitAttributes());
+            client.createQueuePair();
             client.connect(new ConnectionParameters());
             CmId server;
             try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
                 server = request.id();
             }
             try (server) {
-                server.createQueuePair(null, new QueuePairInitAttributes());
+                server.createQueuePair();
                 server.accept(new ConnectionParameters());
                 expect(CmEventType.ESTABLISHED).close();
                 expect(CmEventType.ESTABLISHED).close();
@@ -198,14 +198,14 @@ final class ObjectCycles implements AutoCloseable {
             expect(CmEventType.ADDR_RESOLVED).close();
             client.resolveRoute(LONG);
             expect(CmEventType.ROUTE_RESOLVED).close();
-            client.createQueuePair(null, datagrams);
+            client.createQueuePair(datagrams);
             client.connect(new ConnectionParameters());
             CmId server;
             try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
                 server = request.id();
             }
             try (server) {
-                server.createQueuePair(null, datagrams);
+                server.createQueuePair(datagrams);
                 server.accept(new ConnectionParameters());
                 expect(CmEventType.ESTABLISHED).close();
             }
@@ -215,7 +215,7 @@ final class ObjectCycles implements AutoCloseable {
     private void join() throws RdmaException {
         try (CmId id = CmId.create(events, PortSpace.UDP)) {
             id.bindAddress(anyPort);
-            id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.UD));
+            id.createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD));
             id.joinMulticast(GROUP, null);
             expect(CmEventType.MULTICAST_JOIN).close();
             id.leaveMulticast(GROUP);

@@ -39,7 +39,7 @@ final class OutageTraffic implements AutoCloseable {
 
     private OutageTraffic(CmId id, boolean isSender) throws RdmaException {
         this.id = id;
-        id.createQueuePair(null, new QueuePairInitAttributes()
+        id.createQueuePair(new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
         region = id.registerMessages(arena.allocate(LENGTH, LENGTH));
         if (isSender) {

@@ -119,9 +119,10 @@ class AllocationTest {
                 .accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1))
-                .pathMtu(Mtu.MTU_4096).destinationQueuePair(peer.number()).receivePsn(5)
-                .maxDestinationReadAtomic(1).minRnrTimer(12));
-        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(16).retryCount(7)
+                .pathMtu(Mtu.MTU_4096).destinationQueuePairNumber(peer.number()).receivePsn(5)
+                .maxDestinationReadAtomic(1).minRnrTimerCode(12));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(16)
+                .retryCount(7)
                 .rnrRetry(7).sendPsn(5).maxReadAtomic(1));
     }
 }

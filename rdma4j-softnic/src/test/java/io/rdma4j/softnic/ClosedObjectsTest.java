@@ -37,6 +37,7 @@ import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WaitSet;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +129,7 @@ class ClosedObjectsTest {
         CmId id = CmId.create(PortSpace.TCP);
         id.device(device);
         id.bindAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         return id;
     }
 
@@ -139,10 +140,11 @@ class ClosedObjectsTest {
         add(tests, ProtectionDomain.class, closed(context.allocateProtectionDomain()));
         add(tests, CompletionQueue.class, closed(context.createCompletionQueue(4)));
         add(tests, ExtendedCompletionQueue.class,
-                closed(context.createCompletionQueue(new CompletionQueueInitAttributes())));
+                closed(context.createExtendedCompletionQueue(
+                        new CompletionQueueInitAttributes())));
         add(tests, QueuePair.class, closed(domain.createQueuePair(wanted())));
-        add(tests, SharedReceiveQueue.class, closed(domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(4, 1, 0), null)));
+        add(tests, SharedReceiveQueue.class, closed(domain
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4))));
         add(tests, MemoryRegion.class, closed(domain.register(memory)));
         add(tests, DeviceMemory.class, closed(context.allocateDeviceMemory(64, 8)));
         add(tests, MemoryWindow.class,

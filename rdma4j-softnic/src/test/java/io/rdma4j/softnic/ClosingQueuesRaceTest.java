@@ -13,7 +13,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -144,7 +144,7 @@ class ClosingQueuesRaceTest {
     void noThreadHoldsAnEventOfAClosedSharedReceiveQueue() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
             SharedReceiveQueue queue = domain.createSharedReceiveQueue(
-                    new SharedReceiveQueueAttributes(1, 1, 0), null);
+                    new SharedReceiveQueueInitAttributes().maxRequests(1));
             queue.arm(1);
             race(this::takeAsyncEvent, queue::close, round);
         }

@@ -10,7 +10,6 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairAttributes;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -84,7 +83,7 @@ class ConnectionTest {
         expect(CmEventType.ADDR_RESOLVED).close();
         id.resolveRoute(TIMEOUT);
         expect(CmEventType.ROUTE_RESOLVED).close();
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
     }
 
     /** {@return the server's id of an established connection} */
@@ -98,7 +97,7 @@ class ConnectionTest {
             assertThat(request.privateData()).isEqualTo(Arrays.copyOf(bytes(clientData), 56));
             server = request.id();
         }
-        server.createQueuePair(null, new QueuePairInitAttributes());
+        server.createQueuePair();
         server.accept(new ConnectionParameters().privateData(bytes(serverData)));
         for (int i = 0; i < 2; i++) {
             try (CmEvent established = expect(CmEventType.ESTABLISHED)) {
@@ -168,7 +167,7 @@ class ConnectionTest {
             assertThat(passive.pollRequest(Duration.ofMillis(10))).isNull();
             CompletableFuture<WorkCompletion> served = CompletableFuture.supplyAsync(() -> {
                 try (CmId id = passive.awaitRequest()) {
-                    id.createQueuePair(null, new QueuePairInitAttributes());
+                    id.createQueuePair();
                     id.queuePair().postReceive(new ReceiveWorkRequest());
                     id.accept(new ConnectionParameters());
                     // The peer's end wakes the one who waits.
@@ -179,7 +178,7 @@ class ConnectionTest {
             });
             active.resolveAddress(passive.localAddress(), TIMEOUT);
             active.resolveRoute(TIMEOUT);
-            active.createQueuePair(null, new QueuePairInitAttributes());
+            active.createQueuePair();
             active.connect(new ConnectionParameters());
             assertThat(active.event()).isNotNull();
             active.disconnect();
@@ -232,7 +231,7 @@ class ConnectionTest {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(new InetSocketAddress(address.getAddress(), 1), TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             assertRefused(() -> id.connect(new ConnectionParameters()), Errno.ECONNREFUSED,
                     CmStage.OWN + " port 1", "invalid service ID", "no process listens");
         }
@@ -271,7 +270,7 @@ class ConnectionTest {
         try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
             server = request.id();
         }
-        server.createQueuePair(null, new QueuePairInitAttributes());
+        server.createQueuePair();
         client.close();
         try (CmEvent event = expect(CmEventType.REJECTED)) {
             assertThat(event.id()).isSameAs(server);
@@ -310,7 +309,7 @@ class ConnectionTest {
         channel.awaitEvent().close();
         id.resolveRoute(TIMEOUT);
         channel.awaitEvent().close();
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         id.connect(new ConnectionParameters());
         return id;
     }
@@ -323,7 +322,7 @@ class ConnectionTest {
         try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
             server = request.id();
         }
-        server.createQueuePair(null, new QueuePairInitAttributes());
+        server.createQueuePair();
         client.queuePair().modify(new QueuePairAttributes().state(QueuePairState.ERR));
         server.accept(new ConnectionParameters());
         try (CmEvent event = expect(CmEventType.CONNECT_ERROR)) {

@@ -211,7 +211,7 @@ class CounterTest {
                 .accessFlags(AccessFlag.REMOTE_WRITE));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
-                .pathMtu(Mtu.MTU_1024).destinationQueuePair(other.number()).receivePsn(3));
+                .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(other.number()).receivePsn(3));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(3));
     }
 

@@ -35,7 +35,7 @@ class DatagramServiceTest extends CmStage {
         CmId listener = listener(PortSpace.UDP, address);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, datagrams());
+        client.createQueuePair(datagrams());
         assertThat(client.queuePair().state()).isEqualTo(QueuePairState.RTS);
         client.connect(new ConnectionParameters().privateData(bytes("who is there")));
         CmId server;
@@ -43,7 +43,7 @@ class DatagramServiceTest extends CmStage {
             assertThat(request.privateData()).isEqualTo(Arrays.copyOf(bytes("who is there"), 180));
             server = closedAtEnd(request.id());
         }
-        server.createQueuePair(null, datagrams());
+        server.createQueuePair(datagrams());
         server.accept(new ConnectionParameters().privateData(bytes("it is me")));
         DatagramParameters found;
         try (CmEvent established = expect(CmEventType.ESTABLISHED)) {
@@ -71,7 +71,7 @@ class DatagramServiceTest extends CmStage {
             client.postReceive(3, region, 128, 64);
             try (AddressHandle back = server.protectionDomain().createAddressHandle(1, received,
                     memory.asSlice(64))) {
-                server.postDatagram(4, region, 0, 6, back, received.sourceQueuePair(),
+                server.postDatagram(4, region, 0, 6, back, received.sourceQueuePairNumber(),
                         SendFlag.SIGNALED);
                 assertThat(client.awaitReceiveCompletion().byteLength())
                         .isEqualTo(GLOBAL_ROUTE_LENGTH + 6);
@@ -85,10 +85,10 @@ class DatagramServiceTest extends CmStage {
         CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, datagrams());
+        client.createQueuePair(datagrams());
         client.connect(new ConnectionParameters());
         CmId server = request();
-        server.createQueuePair(null, datagrams());
+        server.createQueuePair(datagrams());
         server.accept(new ConnectionParameters().qkey(0x1111));
         DatagramParameters found;
         try (CmEvent established = expect(CmEventType.ESTABLISHED)) {
@@ -219,10 +219,10 @@ class DatagramServiceTest extends CmStage {
         CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
-        assertRefused(() -> client.createQueuePair(null, reliable()), Errno.EINVAL, "UDP", "UD",
+        assertRefused(() -> client.createQueuePair(reliable()), Errno.EINVAL, "UDP", "UD",
                 "RC");
         assertRefused(client::disconnect, Errno.EINVAL, "no connection");
-        assertRefused(() -> client.acknowledgeTimeout(10), Errno.EINVAL, "UD");
+        assertRefused(() -> client.ackTimeoutExponent(10), Errno.EINVAL, "UD");
         client.connect(new ConnectionParameters());
         assertRefused(client::establish, Errno.EINVAL, "no connection");
         CmId server = request();

@@ -60,7 +60,7 @@ class DatagramTest {
         pair.a.assertCompleted("1 SUCCESS");
         assertThat(pair.b.completions).singleElement().satisfies(completion -> {
             assertThat(completion.byteLength()).isEqualTo(1000 + HEADER);
-            assertThat(completion.sourceQueuePair()).isEqualTo(pair.a.queuePair.number());
+            assertThat(completion.sourceQueuePairNumber()).isEqualTo(pair.a.queuePair.number());
             assertThat(completion.has(WorkCompletionFlag.GRH)).isTrue();
         });
         assertThat(hasArrived(1000)).isTrue();
@@ -77,7 +77,7 @@ class DatagramTest {
         assertThat(back.attributes().destination()).isEqualTo(pair.a.node.nic.gids().get(1));
         pair.a.receive(20, 100 + HEADER);
         pair.b.queuePair.postSend(pair.b.request(2).send().add(pair.b.region, 0, 50).to(back,
-                arrived.sourceQueuePair(), QKEY));
+                arrived.sourceQueuePairNumber(), QKEY));
         pair.settle();
         assertThat(pair.a.completions).anyMatch(c -> c.id() == 20 && c.isSuccess());
     }
@@ -256,8 +256,8 @@ class DatagramTest {
                 .isThrownBy(() -> reliable.a.queuePair
                         .modify(new QueuePairAttributes().state(QueuePairState.RTR)
                                 .addressVector(AddressHandleAttributes.to(GROUP, 1))
-                                .pathMtu(Mtu.MTU_1024).destinationQueuePair(5).receivePsn(0)
-                                .maxDestinationReadAtomic(1).minRnrTimer(1)))
+                                .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(5).receivePsn(0)
+                                .maxDestinationReadAtomic(1).minRnrTimerCode(1)))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
                 .withMessageContaining("multicast");
     }

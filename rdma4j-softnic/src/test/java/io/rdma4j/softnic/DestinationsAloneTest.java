@@ -149,7 +149,7 @@ class DestinationsAloneTest extends CmStage {
                 .isEqualTo(CmEventType.ADDR_RESOLVED);
         client.resolveRoute(TIMEOUT);
         expect(CmEventType.ROUTE_RESOLVED).close();
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
     }
 

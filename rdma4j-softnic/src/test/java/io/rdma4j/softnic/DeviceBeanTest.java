@@ -114,8 +114,8 @@ class DeviceBeanTest {
                     .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_READ));
             connected.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1))
-                    .pathMtu(Mtu.MTU_1024).destinationQueuePair(idle.number()).receivePsn(7)
-                    .maxDestinationReadAtomic(1).minRnrTimer(1));
+                    .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(idle.number()).receivePsn(7)
+                    .maxDestinationReadAtomic(1).minRnrTimerCode(1));
             SoftDeviceMXBean bean = bean();
             assertThat(bean.getName()).isEqualTo("roce_lo");
             assertThat(bean.getGids()).anyMatch(gid -> gid.startsWith("::ffff:127.0.0."));

@@ -4,7 +4,6 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.SendFlag;
 
 import java.lang.foreign.Arena;
@@ -25,7 +24,7 @@ final class DyingPeer {
             id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral(arguments[0]),
                     Integer.parseInt(arguments[1])), Duration.ofSeconds(2));
             id.resolveRoute(Duration.ofSeconds(2));
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             MemorySegment memory = arena.allocate(LENGTH).fill((byte) 7);
             MemoryRegion region = id.registerMessages(memory);
             id.connect(new ConnectionParameters());

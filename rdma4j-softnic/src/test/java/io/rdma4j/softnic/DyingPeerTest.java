@@ -7,7 +7,6 @@ import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -91,7 +90,7 @@ class DyingPeerTest {
             CmEvent request = events.pollEvent(LONG);
             assertThat(request).isNotNull();
             try (request) {
-                request.id().createQueuePair(null, new QueuePairInitAttributes());
+                request.id().createQueuePair();
                 request.id().accept(new ConnectionParameters());
             }
             CmEvent established = events.pollEvent(LONG);

@@ -22,7 +22,7 @@ import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
@@ -68,7 +68,7 @@ class EndpointTest extends CmStage {
     private CmId passive(PortSpace space, QueuePairType type, String address) throws Exception {
         AddressInfo info = AddressInfo.resolve(address, null,
                 new Hints().set(Flag.PASSIVE).portSpace(space).queuePairType(type)).getFirst();
-        CmId listener = closedAtEnd(CmId.createEndpoint(info, null, reliable().type(type)));
+        CmId listener = closedAtEnd(CmId.createEndpoint(info, reliable().type(type)));
         listener.listen(4);
         return listener;
     }
@@ -81,7 +81,7 @@ class EndpointTest extends CmStage {
                                 .portSpace(listener.portSpace())
                                 .queuePairType(listener.queuePairType()))
                 .getFirst();
-        return closedAtEnd(CmId.createEndpoint(info, null, reliable()));
+        return closedAtEnd(CmId.createEndpoint(info, reliable()));
     }
 
     /** Accepts the next request of a listener in another thread. */
@@ -179,7 +179,7 @@ class EndpointTest extends CmStage {
         CmId listener = passive(PortSpace.IB, QueuePairType.UC, OWN);
         CmId client = id(PortSpace.IB);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         try (CmEvent event = expect(CmEventType.REJECTED)) {
             assertThat(event.status()).isEqualTo(9);
@@ -218,7 +218,7 @@ class EndpointTest extends CmStage {
     void queuePairThatCannotBeMadeRejectsTheRequest() throws Exception {
         AddressInfo info = AddressInfo
                 .resolve(OWN, null, new Hints().set(Flag.PASSIVE)).getFirst();
-        CmId listener = closedAtEnd(CmId.createEndpoint(info, null, reliable().capabilities(
+        CmId listener = closedAtEnd(CmId.createEndpoint(info, reliable().capabilities(
                 QueuePairCapabilities.ofDepth(1 << 30, 1))));
         listener.listen(1);
         CmId client = id(PortSpace.TCP);
@@ -235,7 +235,7 @@ class EndpointTest extends CmStage {
                 .source(new InetSocketAddress(
                         InetAddress.ofLiteral("198.51.100.8"), 0)))
                 .getFirst();
-        assertRefused(() -> CmId.createEndpoint(nobody, null, null), Errno.EADDRNOTAVAIL,
+        assertRefused(() -> CmId.createEndpoint(nobody), Errno.EADDRNOTAVAIL,
                 "198.51.100.8");
     }
 
@@ -243,7 +243,7 @@ class EndpointTest extends CmStage {
     void queuePairsOfIdsCanBeExtended() throws Exception {
         CmId id = id(PortSpace.TCP);
         id.bindAddress(anyPort(OWN));
-        id.createQueuePair(null, reliable().sendOperations(SendOpcode.SEND));
+        id.createQueuePair(reliable().sendOperations(SendOpcode.SEND));
         try (SendBatch batch = id.queuePair().startBatch()) {
             assertThat(batch.queuePair()).isSameAs(id.queuePair());
         }
@@ -256,16 +256,18 @@ class EndpointTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         CmId server = request();
-        SharedReceiveQueue shared = server.createSharedReceiveQueue(null,
-                new SharedReceiveQueueAttributes(4, 1, 0));
+        SharedReceiveQueue shared = server
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         assertThat(server.sharedReceiveQueue()).isSameAs(shared);
         assertThat(shared.userContext()).isSameAs(server);
-        assertRefused(() -> server.createSharedReceiveQueue(null,
-                new SharedReceiveQueueAttributes(4, 1, 0)), Errno.EINVAL, "one already");
-        server.createQueuePair(null, reliable());
+        assertRefused(
+                () -> server.createSharedReceiveQueue(
+                        new SharedReceiveQueueInitAttributes().maxRequests(4)),
+                Errno.EINVAL, "one already");
+        server.createQueuePair(reliable());
         assertThat(server.queuePair().sharedReceiveQueue()).isSameAs(shared);
         MemorySegment memory = Arena.ofAuto().allocate(64);
         try (MemoryRegion region = client.registerMessages(memory)) {
@@ -286,8 +288,8 @@ class EndpointTest extends CmStage {
     void completionsOfAllSharedReceivesFitWhateverSizeIsAskedFor(int receives) throws Exception {
         CmId id = id(PortSpace.TCP);
         id.bindAddress(anyPort(OWN));
-        id.createSharedReceiveQueue(null, new SharedReceiveQueueAttributes(40, 1, 0));
-        QueuePair made = id.createQueuePair(null, new QueuePairInitAttributes()
+        id.createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(40));
+        QueuePair made = id.createQueuePair(new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(4, receives)));
         assertThat(made.capabilities().maxReceiveRequests()).isZero();
         assertThat(made.receiveCompletionQueue().capacity()).isGreaterThanOrEqualTo(40);
@@ -298,11 +300,12 @@ class EndpointTest extends CmStage {
         CmId id = id(PortSpace.TCP);
         id.userContext("mine");
         id.bindAddress(anyPort(OWN));
-        SharedReceiveQueue shared = id.createSharedReceiveQueue(null,
-                SharedReceiveQueueType.BASIC, new SharedReceiveQueueAttributes(4, 1, 0), "ours");
+        SharedReceiveQueue shared = id
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                        .type(SharedReceiveQueueType.BASIC).maxRequests(4).userContext("ours"));
         assertThat(shared.userContext()).isEqualTo("ours");
         assertThat(id.userContext()).isEqualTo("mine");
-        id.createQueuePair(null, reliable());
+        id.createQueuePair(reliable());
         assertRefused(id::closeSharedReceiveQueue, Errno.EBUSY);
         assertThat(id.sharedReceiveQueue()).isSameAs(shared);
         id.closeQueuePair();

@@ -1,7 +1,5 @@
 package io.rdma4j.softnic;
 
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import java.util.ArrayList;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
@@ -29,6 +27,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -37,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Completion queues read in place, resized, moderated; posting piece by piece. */
@@ -49,7 +49,7 @@ class ExtendedQueuesTest {
 
     private ExtendedCompletionQueue queue(CompletionQueueInitAttributes attributes)
             throws RdmaException {
-        return pair.a.node.context.createCompletionQueue(attributes);
+        return pair.a.node.context.createExtendedCompletionQueue(attributes);
     }
 
     /** {@return a connected pair's first side, reporting to a queue} */
@@ -158,8 +158,8 @@ class ExtendedQueuesTest {
     private Pair.Side moderated() throws Exception {
         CompletionQueue queue = queue(
                 new CompletionQueueInitAttributes().capacity(16).channel(channel));
-        queue.moderate(3, 50_000);
-        queue.requestNotification(false);
+        queue.moderate(3, Duration.ofMillis(50));
+        queue.requestNotification();
         return sideOn(queue);
     }
 
@@ -448,8 +448,8 @@ class ExtendedQueuesTest {
         CompletionQueue queue = queue(
                 new CompletionQueueInitAttributes().capacity(16).channel(channel));
         Pair.Side side = sideOn(queue);
-        queue.moderate(5, 50_000);
-        queue.requestNotification(false);
+        queue.moderate(5, Duration.ofMillis(50));
+        queue.requestNotification();
         side.send(1, 10);
         pair.run(1_000_000);
         side.queuePair.close();

@@ -7,7 +7,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -86,10 +85,8 @@ class ExternalQueuePairTest extends CmStage {
                 client.establish();
                 expect(CmEventType.ESTABLISHED).close();
                 assertRefused(client::establish, Errno.EINVAL, "connected");
-                assertRefused(() -> server.notify(AsyncEventType.COMMUNICATION_ESTABLISHED),
+                assertRefused(server::communicationEstablished,
                         Errno.EISCONN);
-                assertRefused(() -> server.notify(AsyncEventType.PATH_MIGRATED), Errno.EINVAL,
-                        "COMMUNICATION_ESTABLISHED");
 
                 MemorySegment memory = Arena.ofAuto().allocate(64);
                 try (MemoryRegion from = ours.domain.register(memory);
@@ -132,11 +129,11 @@ class ExternalQueuePairTest extends CmStage {
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters().queuePairNumber(5));
         CmId server = request();
-        assertRefused(() -> server.notify(AsyncEventType.COMMUNICATION_ESTABLISHED), Errno.EINVAL);
+        assertRefused(server::communicationEstablished, Errno.EINVAL);
         server.accept(new ConnectionParameters().queuePairNumber(6));
         expect(CmEventType.CONNECT_RESPONSE).close();
         // The client says nothing, but its first message is there already.
-        server.notify(AsyncEventType.COMMUNICATION_ESTABLISHED);
+        server.communicationEstablished();
         try (CmEvent event = expect(CmEventType.ESTABLISHED)) {
             assertThat(event.id()).isSameAs(server);
         }
@@ -148,7 +145,7 @@ class ExternalQueuePairTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         assertRefused(client::establish, Errno.EINVAL, "of its own");
         request().close();

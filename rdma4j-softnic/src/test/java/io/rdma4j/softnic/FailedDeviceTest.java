@@ -80,7 +80,7 @@ class FailedDeviceTest extends CmStage {
     private CmId routed(CmId client, CmId server) throws RdmaException {
         client.resolveAddress(server.localAddress(), TIMEOUT);
         client.resolveRoute(TIMEOUT);
-        client.createQueuePair(null, new QueuePairInitAttributes().type(client.queuePairType()));
+        client.createQueuePair(new QueuePairInitAttributes().type(client.queuePairType()));
         return client;
     }
 
@@ -164,10 +164,10 @@ class FailedDeviceTest extends CmStage {
         expect(CmEventType.ADDR_RESOLVED).close();
         client.resolveRoute(TIMEOUT);
         expect(CmEventType.ROUTE_RESOLVED).close();
-        client.createQueuePair(null, new QueuePairInitAttributes());
+        client.createQueuePair();
         client.connect(new ConnectionParameters());
         CmId request = closedAtEnd(request());
-        request.createQueuePair(null, new QueuePairInitAttributes());
+        request.createQueuePair();
         request.accept();
         expect(CmEventType.ESTABLISHED).close();
         expect(CmEventType.ESTABLISHED).close();
@@ -211,7 +211,7 @@ class FailedDeviceTest extends CmStage {
         CmId client = own(PortSpace.TCP);
         client.resolveAddress(server.listenAddresses().getFirst(), TIMEOUT);
         client.resolveRoute(TIMEOUT);
-        client.createQueuePair(null, new QueuePairInitAttributes());
+        client.createQueuePair();
         Future<?> _ = begin(() -> client.connect(new ConnectionParameters()));
         waiting.get(20, TimeUnit.SECONDS);
     }
@@ -236,7 +236,7 @@ class FailedDeviceTest extends CmStage {
         CmId client = routed(own(PortSpace.TCP), server);
         Future<?> connecting = begin(() -> client.connect(new ConnectionParameters()));
         CmId request = closedAtEnd(request());
-        request.createQueuePair(null, new QueuePairInitAttributes());
+        request.createQueuePair();
         request.accept();
         connecting.get(20, TimeUnit.SECONDS);
         client.queuePair().postReceive(new ReceiveWorkRequest().id(5));
@@ -267,7 +267,7 @@ class FailedDeviceTest extends CmStage {
         CmId client = routed(own(PortSpace.TCP), server);
         Future<?> connecting = begin(() -> client.connect(new ConnectionParameters()));
         CmId request = closedAtEnd(request());
-        request.createQueuePair(null, new QueuePairInitAttributes());
+        request.createQueuePair();
         request.accept();
         connecting.get(20, TimeUnit.SECONDS);
         old.close();

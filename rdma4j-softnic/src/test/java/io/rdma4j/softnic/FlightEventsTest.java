@@ -13,7 +13,6 @@ import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -172,7 +171,7 @@ class FlightEventsTest {
             CompletableFuture<CmId> served = CompletableFuture.supplyAsync(() -> {
                 try {
                     CmId id = listener.awaitRequest();
-                    id.createQueuePair(null, new QueuePairInitAttributes());
+                    id.createQueuePair();
                     id.accept(new ConnectionParameters());
                     return id;
                 } catch (RdmaException e) {
@@ -181,7 +180,7 @@ class FlightEventsTest {
             });
             client.resolveAddress(listener.localAddress(), TIMEOUT);
             client.resolveRoute(TIMEOUT);
-            client.createQueuePair(null, new QueuePairInitAttributes());
+            client.createQueuePair();
             client.connect(new ConnectionParameters());
             try (CmId server = served.get(20, TimeUnit.SECONDS);
                     MemoryRegion region = server.registerMessages(
@@ -213,7 +212,7 @@ class FlightEventsTest {
             id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), port),
                     TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             assertThatExceptionOfType(RdmaException.class)
                     .isThrownBy(() -> id.connect(new ConnectionParameters()));
         }

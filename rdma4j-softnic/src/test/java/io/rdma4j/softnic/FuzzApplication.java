@@ -160,9 +160,8 @@ final class FuzzApplication {
                 }
             }
             case 1 -> devices.bindFree(devices.targets.get(0).queuePair(), devices.ledger.newId());
-            case 2 -> devices.targets.get(0).queuePair().bindMemoryWindow(devices.windows.get(0),
-                    devices.unsignaled(0),
-                    devices.bind(512), false);
+            case 2 -> devices.targets.get(0).queuePair().bindMemoryWindow(devices.unsignaled(0),
+                    devices.windows.get(0), devices.bind(512));
             default -> {
                 int limit = choices.below(FuzzDevices.SHARED_DEPTH);
                 devices.sharedReceives.arm(limit);

@@ -23,7 +23,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -100,13 +100,13 @@ final class FuzzDevices {
         underWindows = register(victim.domain, windowed,
                 Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND));
         sharedReceives = victim.domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(SHARED_DEPTH, 2, 0), null);
+                new SharedReceiveQueueInitAttributes().maxRequests(SHARED_DEPTH).maxElements(2));
         toPeer = victim.domain.createAddressHandle(AddressHandleAttributes.to(gid(peer), 1));
         makeTargets();
         MemoryWindow ofDomain = window(MemoryWindowType.TYPE_1);
         freeWindow = window(MemoryWindowType.TYPE_2);
         QueuePair first = targets.get(0).queuePair;
-        first.bindMemoryWindow(ofDomain, unsignaled(0), bind(512), false);
+        first.bindMemoryWindow(unsignaled(0), ofDomain, bind(512));
         bindFree(first, ledger.newId());
         elapse(20_000);
     }
@@ -193,11 +193,11 @@ final class FuzzDevices {
             init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
                     AccessFlag.REMOTE_ATOMIC, AccessFlag.FLUSH_GLOBAL);
             receive.addressVector(AddressHandleAttributes.to(peerGid, 1)).pathMtu(Mtu.MTU_256)
-                    .destinationQueuePair(peerNumber).receivePsn(0xfffff0);
+                    .destinationQueuePairNumber(peerNumber).receivePsn(0xfffff0);
         }
         if (queuePair.type() == QueuePairType.RC) {
-            receive.maxDestinationReadAtomic(readAtomic).minRnrTimer(1);
-            send.timeout(10).retryCount(2).rnrRetry(2).maxReadAtomic(readAtomic);
+            receive.maxDestinationReadAtomic(readAtomic).minRnrTimerCode(1);
+            send.ackTimeoutExponent(10).retryCount(2).rnrRetry(2).maxReadAtomic(readAtomic);
         }
         queuePair.modify(init);
         queuePair.modify(receive);

@@ -97,9 +97,10 @@ class HugeMessageTest {
                 .accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1)).pathMtu(mtu)
-                .destinationQueuePair(peer.number()).receivePsn(5).maxDestinationReadAtomic(2)
-                .minRnrTimer(12));
-        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(16).retryCount(7)
+                .destinationQueuePairNumber(peer.number()).receivePsn(5).maxDestinationReadAtomic(2)
+                .minRnrTimerCode(12));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(16)
+                .retryCount(7)
                 .rnrRetry(7).sendPsn(5).maxReadAtomic(2));
     }
 }

@@ -37,10 +37,10 @@ class IdEndTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         CmId server = request();
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         server.accept();
         expect(CmEventType.ESTABLISHED).close();
         expect(CmEventType.ESTABLISHED).close();
@@ -70,7 +70,7 @@ class IdEndTest extends CmStage {
 
     private static void announceSend(CmId client, CompletionQueue queue,
             CompletionChannel channel) throws RdmaException {
-        queue.requestNotification(false);
+        queue.requestNotification();
         client.postSend(1, Arena.ofAuto().allocate(8), SendFlag.SIGNALED);
         assertThat(channel.awaitEvent()).isSameAs(queue);
     }
@@ -81,7 +81,7 @@ class IdEndTest extends CmStage {
             CmId listener = listener(PortSpace.TCP, OWN);
             CmId client = id(PortSpace.TCP);
             resolve(client, listener.localAddress());
-            client.createQueuePair(null, reliable());
+            client.createQueuePair(reliable());
             client.connect(new ConnectionParameters());
             CmId server = request();
             if (isClosedById) {
@@ -89,7 +89,7 @@ class IdEndTest extends CmStage {
             } else {
                 client.queuePair().close();
             }
-            server.createQueuePair(null, reliable());
+            server.createQueuePair(reliable());
             server.accept();
             try (CmEvent event = expect(CmEventType.CONNECT_ERROR)) {
                 assertThat(event.id()).isSameAs(client);

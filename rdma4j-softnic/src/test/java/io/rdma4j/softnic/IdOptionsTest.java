@@ -14,7 +14,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.junit.jupiter.api.Test;
 
 import java.net.Inet4Address;
@@ -35,7 +35,7 @@ class IdOptionsTest extends CmStage {
     private CmId accepted(CmId client) throws RdmaException {
         client.connect(new ConnectionParameters());
         CmId server = request();
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         server.accept();
         expect(CmEventType.ESTABLISHED).close();
         expect(CmEventType.ESTABLISHED).close();
@@ -50,7 +50,7 @@ class IdOptionsTest extends CmStage {
         CmId client = id(PortSpace.TCP);
         client.typeOfService(0x60);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         CmId server = accepted(client);
         assertThat(client.queuePair().query().addressVector().trafficClass()).isEqualTo(0x60);
         assertThat(server.queuePair().query().addressVector().trafficClass()).isEqualTo(0x60);
@@ -62,13 +62,13 @@ class IdOptionsTest extends CmStage {
     void acknowledgeTimeoutIsThatOfTheQueuePair() throws Exception {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
-        client.acknowledgeTimeout(21);
+        client.ackTimeoutExponent(21);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         CmId server = accepted(client);
-        assertThat(client.queuePair().query().timeout()).isEqualTo(21);
-        assertThat(server.queuePair().query().timeout()).isNotEqualTo(21);
-        assertThatIllegalArgumentException().isThrownBy(() -> client.acknowledgeTimeout(32))
+        assertThat(client.queuePair().query().ackTimeoutExponent()).isEqualTo(21);
+        assertThat(server.queuePair().query().ackTimeoutExponent()).isNotEqualTo(21);
+        assertThatIllegalArgumentException().isThrownBy(() -> client.ackTimeoutExponent(32))
                 .withMessageContaining("31");
     }
 
@@ -78,7 +78,7 @@ class IdOptionsTest extends CmStage {
         CmId client = id(PortSpace.TCP);
         client.pathMtu(Mtu.MTU_512);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         CmId server = accepted(client);
         assertThat(client.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
         assertThat(server.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
@@ -149,7 +149,7 @@ class IdOptionsTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         assertRefused(() -> client.connect(new ConnectionParameters().responderResources(129)),
                 Errno.EINVAL, "responderResources", "129", "128");
         assertRefused(() -> client.connect(new ConnectionParameters().initiatorDepth(254)),
@@ -157,7 +157,7 @@ class IdOptionsTest extends CmStage {
         client.connect(new ConnectionParameters().responderResources(128)
                 .initiatorDepth(ConnectionParameters.MAXIMUM));
         CmId server = request();
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         assertRefused(() -> server.accept(new ConnectionParameters().initiatorDepth(200)),
                 Errno.EINVAL, "accept", "200", "128");
         server.accept();
@@ -172,8 +172,8 @@ class IdOptionsTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createSharedReceiveQueue(null, new SharedReceiveQueueAttributes(4, 1, 0));
-        client.createQueuePair(null, reliable());
+        client.createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters().sharedReceiveQueue(false));
         CmId server;
         try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
@@ -181,7 +181,7 @@ class IdOptionsTest extends CmStage {
             assertThat(event.parameters()).isNotNull()
                     .matches(ConnectionParameters::sharedReceiveQueue);
         }
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         server.accept(new ConnectionParameters().sharedReceiveQueue(true));
         for (int i = 0; i < 2; i++) {
             try (CmEvent event = expect(CmEventType.ESTABLISHED)) {
@@ -264,11 +264,11 @@ class IdOptionsTest extends CmStage {
         CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters().responderResources(3).initiatorDepth(2)
                 .privateData(bytes("mine")));
         CmId server = request();
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         server.accept();
         for (int i = 0; i < 2; i++) {
             try (CmEvent event = expect(CmEventType.ESTABLISHED)) {

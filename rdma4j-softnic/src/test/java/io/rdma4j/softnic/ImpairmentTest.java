@@ -93,11 +93,12 @@ class ImpairmentTest {
                     .accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(peer.nic.gids().get(1), 1))
-                    .pathMtu(Mtu.MTU_1024).destinationQueuePair(peer.queuePair.number())
-                    .receivePsn(7).maxDestinationReadAtomic(4).minRnrTimer(1));
+                    .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(peer.queuePair.number())
+                    .receivePsn(7).maxDestinationReadAtomic(4).minRnrTimerCode(1));
             // Seven retries of eight seconds: nothing that is tested here may ever use them up.
-            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(21)
-                    .retryCount(7).rnrRetry(7).sendPsn(7).maxReadAtomic(4));
+            queuePair.modify(
+                    new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(21)
+                            .retryCount(7).rnrRetry(7).sendPsn(7).maxReadAtomic(4));
         }
 
         void awaitCompletions(int count) throws RdmaException {
@@ -253,10 +254,12 @@ class ImpairmentTest {
                     .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_READ));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1))
-                    .pathMtu(Mtu.MTU_1024).destinationQueuePair(queuePair.number()).receivePsn(7)
-                    .maxDestinationReadAtomic(1).minRnrTimer(1));
-            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14)
-                    .retryCount(1).rnrRetry(7).sendPsn(7).maxReadAtomic(1));
+                    .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(queuePair.number())
+                    .receivePsn(7)
+                    .maxDestinationReadAtomic(1).minRnrTimerCode(1));
+            queuePair.modify(
+                    new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(14)
+                            .retryCount(1).rnrRetry(7).sendPsn(7).maxReadAtomic(1));
             queuePair.postSend(new SendWorkRequest().send().set(SendFlag.SIGNALED)
                     .inline(MemorySegment.ofArray(message)));
             // Perhaps by the thread that drives the engine at the moment.

@@ -93,11 +93,11 @@ class Ipv6Test {
         } else {
             init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
             ready.addressVector(AddressHandleAttributes.to(Gid.of(LOOPBACK), 0))
-                    .pathMtu(Mtu.MTU_1024).destinationQueuePair(peer.number()).receivePsn(9);
+                    .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(peer.number()).receivePsn(9);
         }
         if (isReliable) {
-            ready.maxDestinationReadAtomic(1).minRnrTimer(12);
-            go.timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1);
+            ready.maxDestinationReadAtomic(1).minRnrTimerCode(12);
+            go.ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1);
         }
         own.modify(init);
         own.modify(ready);
@@ -152,7 +152,7 @@ class Ipv6Test {
         assertThat(back.attributes().sourceGidIndex()).isZero();
         a.postReceive(new ReceiveWorkRequest().id(2).add(region, 8192, 4096));
         b.postSend(new SendWorkRequest().send().add(region, 0, 8).to(back,
-                arrived.sourceQueuePair(), QKEY));
+                arrived.sourceQueuePairNumber(), QKEY));
         assertThat(settle()).singleElement().satisfies(c -> assertThat(c.id()).isEqualTo(2));
     }
 

@@ -52,7 +52,7 @@ class IwarpIdTest extends CmStage {
     private CmId client(CmId listener) throws RdmaException {
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         return client;
     }
 
@@ -61,7 +61,7 @@ class IwarpIdTest extends CmStage {
         try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
             assertThat(event.privateData()).isEqualTo(privateData);
             CmId server = closedAtEnd(event.id());
-            server.createQueuePair(null, reliable());
+            server.createQueuePair(reliable());
             return server;
         }
     }
@@ -72,7 +72,7 @@ class IwarpIdTest extends CmStage {
         try (ServerSocket bound = new ServerSocket(0, 1, InetAddress.ofLiteral(OWN))) {
             resolve(client, new InetSocketAddress(bound.getInetAddress(), bound.getLocalPort()));
         }
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         try (CmEvent event = expect(CmEventType.REJECTED)) {
             assertThat(event.description()).isEqualTo(
@@ -160,7 +160,7 @@ class IwarpIdTest extends CmStage {
             CmId client = id(PortSpace.TCP);
             resolve(client, new InetSocketAddress(listener.getInetAddress(),
                     listener.getLocalPort()));
-            client.createQueuePair(null, reliable());
+            client.createQueuePair(reliable());
             client.connect(new ConnectionParameters());
             try (Socket peer = listener.accept()) {
                 peer.getOutputStream().write(frame(true, flags, MOST).bytes());

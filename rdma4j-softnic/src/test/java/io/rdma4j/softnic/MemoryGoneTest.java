@@ -222,8 +222,8 @@ class MemoryGoneTest {
             QueuePairAttributes go = new QueuePairAttributes().state(QueuePairState.RTS)
                     .sendPsn(7);
             if (queuePair.type() == QueuePairType.RC) {
-                ready.maxDestinationReadAtomic(4).minRnrTimer(1);
-                go.timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(4);
+                ready.maxDestinationReadAtomic(4).minRnrTimerCode(1);
+                go.ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(4);
             }
             if (queuePair.type() == QueuePairType.UD) {
                 init.qkey(QKEY);
@@ -231,7 +231,7 @@ class MemoryGoneTest {
                 init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
                         AccessFlag.REMOTE_ATOMIC);
                 ready.addressVector(there()).pathMtu(Mtu.MTU_4096)
-                        .destinationQueuePair(peer.queuePair.number()).receivePsn(7);
+                        .destinationQueuePairNumber(peer.queuePair.number()).receivePsn(7);
             }
             queuePair.modify(init);
             queuePair.modify(ready);

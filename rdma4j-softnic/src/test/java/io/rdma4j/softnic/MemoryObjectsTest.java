@@ -1,11 +1,13 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -66,7 +68,9 @@ class MemoryObjectsTest {
         assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
         write(1, region.address(), region.rkey(), 10);
         assertThat(memory.asSlice(0, 10).mismatch(pair.a.memory.asSlice(0, 10))).isEqualTo(-1);
-        assertRefused(() -> region.reregister(Arena.ofAuto().allocate(8), null, null),
+        assertRefused(
+                () -> region
+                        .reregister(new MemoryRegionChanges().segment(Arena.ofAuto().allocate(8))),
                 Errno.EINVAL, "memory of its own");
         region.close();
         assertThatIllegalStateException().isThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0));
@@ -88,7 +92,7 @@ class MemoryObjectsTest {
         MemorySegment other = Arena.ofAuto().allocate(100);
         MemoryRegion region = pair.b.region;
         int key = region.rkey();
-        region.reregister(other, null, null);
+        region.reregister(new MemoryRegionChanges().segment(other));
         assertThat(region.rkey()).isEqualTo(key);
         assertThat(region.address()).isEqualTo(other.address());
         assertThat(region.length()).isEqualTo(100);
@@ -101,7 +105,7 @@ class MemoryObjectsTest {
     @Test
     void regionLosesAndGainsRights() throws Exception {
         MemoryRegion region = pair.b.region;
-        region.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE));
+        region.reregister(new MemoryRegionChanges().access(AccessFlag.LOCAL_WRITE));
         assertThat(region.access()).containsExactly(AccessFlag.LOCAL_WRITE);
         write(1, region.address(), region.rkey(), 10);
         pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
@@ -111,10 +115,10 @@ class MemoryObjectsTest {
     void regionMovesToAnotherDomainAndBack() throws Exception {
         ProtectionDomain other = pair.b.node.context.allocateProtectionDomain();
         MemoryRegion region = pair.b.region;
-        region.reregister(null, other, null);
+        region.reregister(new MemoryRegionChanges().protectionDomain(other));
         assertThat(region.protectionDomain()).isEqualTo(other);
         assertRefused(other::close, Errno.EBUSY, "1 memory region");
-        region.reregister(null, domain, null);
+        region.reregister(new MemoryRegionChanges().protectionDomain(domain));
         other.close();
         write(1, region.address(), region.rkey(), 10);
         pair.a.assertCompleted("1 SUCCESS");
@@ -123,17 +127,23 @@ class MemoryObjectsTest {
     @Test
     void impossibleChangesAreRefusedAndChangeNothing() throws Exception {
         MemoryRegion region = pair.b.region;
-        assertRefused(() -> region.reregister(MemorySegment.ofArray(new byte[8]), null, null),
+        assertRefused(
+                () -> region.reregister(
+                        new MemoryRegionChanges().segment(MemorySegment.ofArray(new byte[8]))),
                 Errno.EINVAL, "heap");
-        assertRefused(() -> region.reregister(null, null, Set.of(AccessFlag.REMOTE_WRITE)),
+        assertRefused(
+                () -> region.reregister(new MemoryRegionChanges().access(AccessFlag.REMOTE_WRITE)),
                 Errno.EINVAL, "LOCAL_WRITE");
-        assertRefused(() -> region.reregister(null, pair.a.node.domain, null), Errno.EINVAL,
+        assertRefused(
+                () -> region
+                        .reregister(new MemoryRegionChanges().protectionDomain(pair.a.node.domain)),
+                Errno.EINVAL,
                 "another device context");
         write(1, region.address(), region.rkey(), 10);
         pair.a.assertCompleted("1 SUCCESS");
         region.close();
         assertThatExceptionOfType(RdmaClosedException.class)
-                .isThrownBy(() -> region.reregister(null, null, Set.of()));
+                .isThrownBy(() -> region.reregister(new MemoryRegionChanges().access(Set.of())));
     }
 
     // ---------------------------------------------------------------- special regions
@@ -150,7 +160,9 @@ class MemoryObjectsTest {
 
     @Test
     void memoryOfAnotherDeviceIsRefused() {
-        assertRefused(() -> pair.a.node.domain.registerDmaBuf(0, 0, 4096, 0, Set.of()),
+        assertRefused(
+                () -> pair.a.node.domain
+                        .register(new MemoryRegionInitAttributes().dmaBuf(0, 0, 4096)),
                 Errno.EOPNOTSUPP, "dma-buf");
     }
 
@@ -172,7 +184,8 @@ class MemoryObjectsTest {
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         assertThat(pair.b.memory.asSlice(0, 6000).toArray(ValueLayout.JAVA_BYTE))
                 .containsOnly(0);
-        assertRefused(() -> nothing.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE)),
+        assertRefused(
+                () -> nothing.reregister(new MemoryRegionChanges().access(AccessFlag.LOCAL_WRITE)),
                 Errno.EINVAL, "no memory");
         write(3, 0, nothing.rkey(), 8);
         pair.a.assertCompleted("3 REMOTE_ACCESS_ERROR");
@@ -183,7 +196,7 @@ class MemoryObjectsTest {
         DeviceMemory memory = pair.b.node.context.allocateDeviceMemory(4096, 64);
         memory.copyFrom(8, MemorySegment.ofArray(new byte[]{1, 2, 3}));
         byte[] copy = new byte[4];
-        memory.copyTo(MemorySegment.ofArray(copy), 7);
+        memory.copyTo(7, MemorySegment.ofArray(copy));
         assertThat(copy).containsExactly(0, 1, 2, 3);
         MemoryRegion region = domain.register(new MemoryRegionInitAttributes()
                 .deviceMemory(memory, 1024, 1024).access(AccessFlag.ZERO_BASED,
@@ -193,7 +206,7 @@ class MemoryObjectsTest {
         write(1, 24, region.rkey(), 1000);
         pair.a.assertCompleted("1 SUCCESS");
         byte[] arrived = new byte[1000];
-        memory.copyTo(MemorySegment.ofArray(arrived), 1048);
+        memory.copyTo(1048, MemorySegment.ofArray(arrived));
         assertThat(MemorySegment.ofArray(arrived).mismatch(pair.a.memory.asSlice(0, 1000)))
                 .isEqualTo(-1);
         assertRefused(memory::close, Errno.EBUSY, "1 memory region");
@@ -201,7 +214,7 @@ class MemoryObjectsTest {
         memory.close();
         memory.close();
         assertThatExceptionOfType(RdmaClosedException.class)
-                .isThrownBy(() -> memory.copyTo(MemorySegment.ofArray(copy), 0));
+                .isThrownBy(() -> memory.copyTo(0, MemorySegment.ofArray(copy)));
     }
 
     @Test
@@ -211,7 +224,7 @@ class MemoryObjectsTest {
                 "power of two");
         DeviceMemory all = pair.b.node.context.allocateDeviceMemory(1L << 26, 1);
         assertRefused(() -> pair.b.node.context.allocateDeviceMemory(1, 1), Errno.ENOMEM, "0");
-        assertRefused(() -> all.copyTo(MemorySegment.ofArray(new byte[2]), (1L << 26) - 1),
+        assertRefused(() -> all.copyTo((1L << 26) - 1, MemorySegment.ofArray(new byte[2])),
                 Errno.EINVAL, "not inside");
         assertRefused(
                 () -> domain.register(new MemoryRegionInitAttributes().deviceMemory(all, 0, 8)),
@@ -229,19 +242,19 @@ class MemoryObjectsTest {
     @Test
     void adviceIsCheckedAndTaken() throws Exception {
         MemoryRegion region = pair.b.region;
-        domain.advise(MemoryAdvice.PREFETCH_WRITE, true,
-                List.of(ScatterGatherElement.of(region, 0, 4096)));
+        domain.advise(MemoryAdvice.PREFETCH_WRITE,
+                List.of(ScatterGatherElement.of(region, 0, 4096)), AdviceFlag.FLUSH);
         assertRefused(
-                () -> domain.advise(MemoryAdvice.PREFETCH, false,
+                () -> domain.advise(MemoryAdvice.PREFETCH,
                         List.of(new ScatterGatherElement(0, 8, region.lkey() + 1))),
                 Errno.ENOENT, "no region");
         assertRefused(
-                () -> domain.advise(MemoryAdvice.PREFETCH, false,
+                () -> domain.advise(MemoryAdvice.PREFETCH,
                         List.of(ScatterGatherElement.of(region, Pair.MEMORY - 4, 8))),
                 Errno.EFAULT, "not inside");
         MemoryRegion readable = domain.register(pair.b.memory, Set.of());
         assertRefused(
-                () -> domain.advise(MemoryAdvice.PREFETCH_WRITE, false,
+                () -> domain.advise(MemoryAdvice.PREFETCH_WRITE,
                         List.of(ScatterGatherElement.of(readable, 0, 8))),
                 Errno.EINVAL, "LOCAL_WRITE");
     }

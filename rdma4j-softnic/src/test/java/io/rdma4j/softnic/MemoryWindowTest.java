@@ -4,6 +4,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -13,6 +14,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import org.junit.jupiter.api.Test;
@@ -216,7 +218,8 @@ class MemoryWindowTest {
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                 .withMessageContaining("1 memory window");
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> pair.b.region.reregister(null, null, Set.of()))
+                .isThrownBy(
+                        () -> pair.b.region.reregister(new MemoryRegionChanges().access(Set.of())))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
         window.close();
         pair.b.region.close();
@@ -225,16 +228,18 @@ class MemoryWindowTest {
     @Test
     void windowOfTypeOneIsBoundReboundAndUnbound() throws Exception {
         MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
-        pair.b.queuePair.bindMemoryWindow(window, 1, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.b.queuePair.bindMemoryWindow(1, window, stretch(AccessFlag.REMOTE_WRITE),
+                SendFlag.SIGNALED);
         pair.settle();
         int first = window.rkey();
         write(2, first, START, 8);
-        pair.b.queuePair.bindMemoryWindow(window, 3, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.b.queuePair.bindMemoryWindow(3, window, stretch(AccessFlag.REMOTE_WRITE),
+                SendFlag.SIGNALED);
         pair.settle();
         assertThat(window.rkey()).isNotEqualTo(first);
         write(4, window.rkey(), START, 8);
-        pair.b.queuePair.bindMemoryWindow(window, 5,
-                new MemoryWindowBind(pair.b.region, 0, 0, Set.of()), true);
+        pair.b.queuePair.bindMemoryWindow(5, window,
+                new MemoryWindowBind(pair.b.region, 0, 0, Set.of()), SendFlag.SIGNALED);
         pair.settle();
         pair.b.assertCompleted("1 SUCCESS", "3 SUCCESS", "5 SUCCESS");
         write(6, window.rkey(), START, 8);
@@ -249,14 +254,16 @@ class MemoryWindowTest {
         MemoryWindow foreign = pair.b.node.context.allocateProtectionDomain()
                 .allocateMemoryWindow(MemoryWindowType.TYPE_1);
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(two, 1, stretch(), true))
+                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(1, two, stretch(),
+                        SendFlag.SIGNALED))
                 .withMessageContaining("type 1");
         assertThatExceptionOfType(RdmaException.class)
                 .isThrownBy(() -> pair.b.queuePair
                         .postSend(new SendWorkRequest().bind(one, one.rkey(), stretch())))
                 .withMessageContaining("type 1");
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(foreign, 1, stretch(), true))
+                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(1, foreign, stretch(),
+                        SendFlag.SIGNALED))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
     }
 
@@ -292,7 +299,8 @@ class MemoryWindowTest {
         pair.simulation.network.loseIf(packet -> packet.opcode().isResponse());
         pair.b.write(50, 100);
         for (int i = 0; i < 3; i++) {
-            pair.b.queuePair.bindMemoryWindow(window, i, stretch(AccessFlag.REMOTE_WRITE), true);
+            pair.b.queuePair.bindMemoryWindow(i, window, stretch(AccessFlag.REMOTE_WRITE),
+                    SendFlag.SIGNALED);
             assertThat(keys.add(window.rkey())).isTrue();
             pair.b.write(60 + i, 100);
         }
@@ -316,7 +324,7 @@ class MemoryWindowTest {
         for (QueuePair queuePair : new QueuePair[]{one, one, another}) {
             race.once("binder", () -> {
                 for (int i = 0; i < 80; i++) {
-                    queuePair.bindMemoryWindow(window, i, stretch(AccessFlag.REMOTE_WRITE), false);
+                    queuePair.bindMemoryWindow(i, window, stretch(AccessFlag.REMOTE_WRITE));
                 }
             });
         }
@@ -335,13 +343,14 @@ class MemoryWindowTest {
     @Test
     void bindThatIsRefusedLeavesTheKey() throws Exception {
         MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
-        pair.b.queuePair.bindMemoryWindow(window, 1, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.b.queuePair.bindMemoryWindow(1, window, stretch(AccessFlag.REMOTE_WRITE),
+                SendFlag.SIGNALED);
         pair.settle();
         pair.b.assertCompleted("1 SUCCESS");
         int key = window.rkey();
         pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> pair.b.queuePair
-                .bindMemoryWindow(window, 2, stretch(AccessFlag.REMOTE_WRITE), true));
+                .bindMemoryWindow(2, window, stretch(AccessFlag.REMOTE_WRITE), SendFlag.SIGNALED));
         assertThat(window.rkey()).isEqualTo(key);
     }
 

@@ -30,7 +30,7 @@ class MulticastTest extends CmStage {
     private CmId member() throws Exception {
         CmId id = id(PortSpace.UDP);
         id.bindAddress(anyPort(OWN));
-        id.createQueuePair(null, datagrams());
+        id.createQueuePair(datagrams());
         return id;
     }
 
@@ -67,7 +67,7 @@ class MulticastTest extends CmStage {
             sender.postReceive(2, region, 128, 64);
             sender.postDatagram(3, region, 0, 7, handle, group.queuePairNumber());
             WorkCompletion received = receiver.awaitReceiveCompletion();
-            assertThat(received.sourceQueuePair()).isEqualTo(sender.queuePair().number());
+            assertThat(received.sourceQueuePairNumber()).isEqualTo(sender.queuePair().number());
             assertThat(memory.getString(64 + GLOBAL_ROUTE_LENGTH)).isEqualTo("to all");
             // Who only sends receives nothing, not even of its own.
             assertThat(sender.queuePair().receiveCompletionQueue().poll(new WorkCompletion()))
@@ -83,7 +83,7 @@ class MulticastTest extends CmStage {
         CmId id = id(PortSpace.UDP);
         id.resolveAddress(anyPort(OWN), new InetSocketAddress(GROUP, 7174), TIMEOUT);
         expect(CmEventType.ADDR_RESOLVED).close();
-        id.createQueuePair(null, datagrams());
+        id.createQueuePair(datagrams());
         id.joinMulticast(GROUP, null);
         expect(CmEventType.MULTICAST_JOIN).close();
     }
@@ -94,7 +94,7 @@ class MulticastTest extends CmStage {
         id.joinMulticast(GROUP, null);
         expect(CmEventType.MULTICAST_JOIN).close();
         id.closeQueuePair();
-        id.createQueuePair(null, datagrams());
+        id.createQueuePair(datagrams());
         id.leaveMulticast(GROUP);
         id.joinMulticast(GROUP, null);
         expect(CmEventType.MULTICAST_JOIN).close();
@@ -112,7 +112,7 @@ class MulticastTest extends CmStage {
     void synchronousIdsJoinInOneCall() throws Exception {
         CmId id = closedAtEnd(CmId.create(PortSpace.UDP));
         id.bindAddress(anyPort(OWN));
-        id.createQueuePair(null, datagrams());
+        id.createQueuePair(datagrams());
         id.joinMulticast(GROUP, null);
         CmEvent event = id.event();
         assertThat(event).isNotNull();
@@ -146,7 +146,7 @@ class MulticastTest extends CmStage {
                 .ofLiteral("ff1e::" + ADDRESS.substring(4).replace('.', ':'));
         CmId id = id(PortSpace.UDP);
         id.bindAddress(anyPort("::1"));
-        id.createQueuePair(null, datagrams());
+        id.createQueuePair(datagrams());
         id.joinMulticast(group, id);
         DatagramParameters joined = joined(id);
         assertThat(joined.path().destination()).isEqualTo(Gid.of(group));

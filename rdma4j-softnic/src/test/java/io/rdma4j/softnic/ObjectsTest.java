@@ -7,6 +7,7 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
@@ -16,6 +17,7 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -32,7 +34,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
@@ -137,8 +138,8 @@ class ObjectsTest {
     @Test
     void whatTheDeviceDoesNotOfferIsRefusedAsUnsupported() {
         assertRefused(
-                () -> domain.createSharedReceiveQueue(SharedReceiveQueueType.XRC,
-                        new SharedReceiveQueueAttributes(1, 1, 0), null),
+                () -> domain.createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                        .type(SharedReceiveQueueType.XRC).maxRequests(1)),
                 Errno.EOPNOTSUPP, "BASIC", "XRC");
         assertRefused(
                 () -> createQueuePair(
@@ -163,7 +164,7 @@ class ObjectsTest {
                 Errno.EINVAL, "type XRC", "BASIC");
         try (SharedReceiveQueue shared = domain
                 .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
-                        .attributes(new SharedReceiveQueueAttributes(2, 1, 0)).userContext("ours"));
+                        .maxRequests(2).userContext("ours"));
                 QueuePair queuePair = domain.createQueuePair(
                         new QueuePairInitAttributes().completionQueue(queue))) {
             assertThat(shared.type()).isEqualTo(SharedReceiveQueueType.BASIC);
@@ -186,7 +187,8 @@ class ObjectsTest {
         assertRefused(() -> domain.register(wild, AccessFlag.REMOTE_READ), Errno.EFAULT, "0x1000",
                 "8192");
         MemoryRegion region = domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE);
-        assertRefused(() -> region.reregister(wild, null, null), Errno.EFAULT, "0x1000");
+        assertRefused(() -> region.reregister(new MemoryRegionChanges().segment(wild)),
+                Errno.EFAULT, "0x1000");
         region.close();
     }
 
@@ -256,7 +258,10 @@ class ObjectsTest {
     void sizesBeyondTheLimitsAreRefused() {
         assertRefused(() -> context.createCompletionQueue(0), Errno.EINVAL, "capacity", "0");
         assertRefused(() -> context.createCompletionQueue(1 << 23), Errno.EINVAL, "4194304");
-        assertRefused(() -> context.createCompletionQueue(1, null, null, 1), Errno.EINVAL,
+        assertRefused(
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().capacity(1).completionVector(1)),
+                Errno.EINVAL,
                 "completion vector");
         assertRefused(
                 () -> createQueuePair(new QueuePairInitAttributes()
@@ -292,7 +297,7 @@ class ObjectsTest {
         assertRefused(channel::close, Errno.EBUSY, "1 completion queue");
         queue.close();
         assertThatExceptionOfType(RdmaClosedException.class)
-                .isThrownBy(() -> queue.requestNotification(false));
+                .isThrownBy(() -> queue.requestNotification());
         channel.close();
         assertRefused(channel::awaitEvent, Errno.EBADF, "closed");
         assertRefused(() -> context.createCompletionQueue(4, channel), Errno.EBADF, "closed");
@@ -301,7 +306,7 @@ class ObjectsTest {
     @Test
     void notificationNeedsAChannel() throws RdmaException {
         try (CompletionQueue queue = context.createCompletionQueue(4)) {
-            assertRefused(() -> queue.requestNotification(false), Errno.EINVAL, "channel");
+            assertRefused(() -> queue.requestNotification(), Errno.EINVAL, "channel");
         }
     }
 
@@ -331,7 +336,7 @@ class ObjectsTest {
         queue.close();
         assertClosed("completion queue", () -> queue.poll(new WorkCompletion()),
                 () -> queue.poll(new WorkCompletion[]{new WorkCompletion()}),
-                () -> queue.requestNotification(true));
+                () -> queue.requestSolicitedNotification());
         assertThat(channel.pollEvent(Duration.ZERO)).isNull();
         channel.close();
     }

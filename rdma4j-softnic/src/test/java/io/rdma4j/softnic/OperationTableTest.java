@@ -61,7 +61,7 @@ class OperationTableTest {
             b = pair.new Side(pair.simulation.b, queue, settings);
             a.connect(b, settings);
             b.connect(a, settings);
-            queue.requestNotification(true);
+            queue.requestSolicitedNotification();
             toB = type != QueuePairType.UD
                     ? null
                     : a.node.domain.createAddressHandle(

@@ -41,7 +41,7 @@ class OtherDeviceTest extends CmStage {
     private CmId connecting(InetSocketAddress server) throws RdmaException {
         CmId client = id(PortSpace.TCP);
         resolve(client, server);
-        client.createQueuePair(null, reliable());
+        client.createQueuePair(reliable());
         client.connect(new ConnectionParameters());
         return client;
     }
@@ -68,7 +68,7 @@ class OtherDeviceTest extends CmStage {
         assertThat(transportOf(second)).isEqualTo(TransportType.IWARP);
         // The listener has heard of nobody else.
         CmId server = request();
-        server.createQueuePair(null, reliable());
+        server.createQueuePair(reliable());
         server.accept();
         expect(CmEventType.ESTABLISHED).close();
         expect(CmEventType.ESTABLISHED).close();

@@ -114,12 +114,12 @@ class OwnPacketsTest {
             init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
                     AccessFlag.REMOTE_ATOMIC);
             ready.addressVector(there)
-                    .pathMtu(Mtu.MTU_1024).destinationQueuePair(peer.number())
+                    .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(peer.number())
                     .receivePsn(FIRST_PSN);
         }
         if (own.type() == QueuePairType.RC) {
-            ready.maxDestinationReadAtomic(1).minRnrTimer(12);
-            go.timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1);
+            ready.maxDestinationReadAtomic(1).minRnrTimerCode(12);
+            go.ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1);
         }
         own.modify(init);
         own.modify(ready);

@@ -19,7 +19,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -149,8 +149,8 @@ final class Pair {
         Side(Simulation.Node node, CompletionQueue completionQueue, Settings settings)
                 throws RdmaException {
             this(node, completionQueue, settings.hasSharedReceives
-                    ? node.domain.createSharedReceiveQueue(
-                            new SharedReceiveQueueAttributes(DEPTH, 2, 0), null)
+                    ? node.domain.createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                            .maxRequests(DEPTH).maxElements(2))
                     : null, settings.type);
         }
 
@@ -206,7 +206,7 @@ final class Pair {
                     .pkeyIndex(0).accessFlags(Set.of(settings.access)));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
-                    .pathMtu(settings.mtu).destinationQueuePair(peer.queuePair.number())
+                    .pathMtu(settings.mtu).destinationQueuePairNumber(peer.queuePair.number())
                     .receivePsn(FIRST_PSN));
             queuePair.modify(
                     new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(FIRST_PSN));
@@ -218,13 +218,13 @@ final class Pair {
                     .pkeyIndex(0).accessFlags(Set.of(access)));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
-                    .pathMtu(settings.mtu).destinationQueuePair(peer.queuePair.number())
+                    .pathMtu(settings.mtu).destinationQueuePairNumber(peer.queuePair.number())
                     .receivePsn(FIRST_PSN).maxDestinationReadAtomic(
                             Objects.requireNonNullElse(settings.readAtomicServed,
                                     settings.readAtomic))
-                    .minRnrTimer(settings.minRnrTimer));
+                    .minRnrTimerCode(settings.minRnrTimer));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS)
-                    .timeout(settings.timeout).retryCount(settings.retryCount)
+                    .ackTimeoutExponent(settings.timeout).retryCount(settings.retryCount)
                     .rnrRetry(settings.rnrRetry).sendPsn(FIRST_PSN)
                     .maxReadAtomic(settings.readAtomic));
         }

@@ -18,7 +18,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -169,8 +169,8 @@ class PostErrorTest {
 
     @Test
     void nullInAListForASharedQueueIsNamedByItsIndex() throws Exception {
-        SharedReceiveQueue shared = pair.b.node.domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(4, 1, 0), null);
+        SharedReceiveQueue shared = pair.b.node.domain
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         ReceiveWorkRequest good = new ReceiveWorkRequest().id(1).add(pair.b.region, 0, 8);
         assertSecondIsRefused(() -> shared.post(list(good, null, good)), Errno.EINVAL,
                 "post receive: request 1 of the list was refused: it is null (EINVAL)");

@@ -116,8 +116,8 @@ class QueuePairStateTest {
     private QueuePairAttributes toRtr(int gidIndex) {
         return to(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(pair.b.node.nic.gids().get(1), gidIndex))
-                .pathMtu(Mtu.MTU_1024).destinationQueuePair(5).receivePsn(7)
-                .maxDestinationReadAtomic(1).minRnrTimer(3);
+                .pathMtu(Mtu.MTU_1024).destinationQueuePairNumber(5).receivePsn(7)
+                .maxDestinationReadAtomic(1).minRnrTimerCode(3);
     }
 
     @Test
@@ -135,8 +135,8 @@ class QueuePairStateTest {
         QueuePairAttributes attributes = pair.a.queuePair.query();
         assertThat(attributes.state()).isEqualTo(QueuePairState.RTS);
         assertThat(attributes.pathMtu()).isEqualTo(Mtu.MTU_1024);
-        assertThat(attributes.destinationQueuePair()).isEqualTo(pair.b.queuePair.number());
-        assertThat(attributes.timeout()).isEqualTo(14);
+        assertThat(attributes.destinationQueuePairNumber()).isEqualTo(pair.b.queuePair.number());
+        assertThat(attributes.ackTimeoutExponent()).isEqualTo(14);
         assertThat(attributes.sendPsn()).isEqualTo(Pair.FIRST_PSN);
         assertThat(attributes.capabilities().maxSendRequests()).isEqualTo(Pair.DEPTH);
         pair.a.write(1, 2500);

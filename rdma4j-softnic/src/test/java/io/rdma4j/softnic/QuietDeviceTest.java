@@ -171,11 +171,11 @@ class QuietDeviceTest {
         } else {
             init.accessFlags(AccessFlag.REMOTE_WRITE);
             ready.addressVector(AddressHandleAttributes.to(peer.gid(), 1)).pathMtu(Mtu.MTU_4096)
-                    .destinationQueuePair(other.number()).receivePsn(FIRST_PSN);
+                    .destinationQueuePairNumber(other.number()).receivePsn(FIRST_PSN);
         }
         if (type == QueuePairType.RC) {
-            ready.maxDestinationReadAtomic(1).minRnrTimer(1);
-            sending.timeout(12).retryCount(7).rnrRetry(7).maxReadAtomic(1);
+            ready.maxDestinationReadAtomic(1).minRnrTimerCode(1);
+            sending.ackTimeoutExponent(12).retryCount(7).rnrRetry(7).maxReadAtomic(1);
         }
         own.modify(init);
         own.modify(ready);

@@ -110,7 +110,7 @@ class RcDeviceTest {
         Pair.Side sender = pair.new Side(pair.simulation.a);
         sender.connect(receiver, new Pair.Settings());
         receiver.connect(sender, new Pair.Settings());
-        queue.requestNotification(true);
+        queue.requestSolicitedNotification();
         receiver.receive(1, 100);
         receiver.receive(2, 100);
         sender.send(1, 10);

@@ -39,8 +39,9 @@ class RcErrorTest {
 
     /** Loses packets of the pair; those of the other connection arrive. */
     private void loseIf(Predicate<PacketView> rule) {
-        pair.simulation.network.loseIf(packet -> !bystander.owns(packet.destinationQueuePair())
-                && rule.test(packet));
+        pair.simulation.network
+                .loseIf(packet -> !bystander.owns(packet.destinationQueuePairNumber())
+                        && rule.test(packet));
     }
 
     /** Neither a connection that was busy all the while notices, nor one that is made afterwards. */
@@ -190,7 +191,7 @@ class RcErrorTest {
         int half = 10 * 1024;
         int mtu = 1024;
         List<Opcode> arrived = new ArrayList<>();
-        loseIf(packet -> packet.destinationQueuePair() == pair.a.queuePair.number()
+        loseIf(packet -> packet.destinationQueuePairNumber() == pair.a.queuePair.number()
                 || arrived.size() == half / mtu || !arrived.add(packet.opcode()));
         pair.b.receive(7, 2 * half);
         pair.a.send(1, 2 * half);

@@ -96,7 +96,7 @@ class RcRaceTest {
         pair.run(100_000);
         pair.a.queuePair.modify(
                 new QueuePairAttributes().state(QueuePairState.SQD).enableSqdAsyncNotify(true));
-        pair.a.queuePair.modify(new QueuePairAttributes().minRnrTimer(5));
+        pair.a.queuePair.modify(new QueuePairAttributes().minRnrTimerCode(5));
         pair.simulation.network.loseIf(null);
         pair.settle();
         try (AsyncEvent event = Objects

@@ -25,7 +25,7 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 
 import java.lang.foreign.Arena;
@@ -107,7 +107,7 @@ final class Repetition {
                         MemoryWindow window = domain
                                 .allocateMemoryWindow(MemoryWindowType.TYPE_2);
                         SharedReceiveQueue shared = domain.createSharedReceiveQueue(
-                                new SharedReceiveQueueAttributes(16, 1, 0), null)) {
+                                new SharedReceiveQueueInitAttributes().maxRequests(16))) {
                     shared.post(new ReceiveWorkRequest().add(region, 0, 4096));
                     assertThat(window.rkey()).isNotZero();
                     assertThat(queue.capacity()).isEqualTo(64);
@@ -148,14 +148,14 @@ final class Repetition {
         expect(events, CmEventType.ADDR_RESOLVED).close();
         client.resolveRoute(LONG);
         expect(events, CmEventType.ROUTE_RESOLVED).close();
-        client.createQueuePair(null, new QueuePairInitAttributes());
+        client.createQueuePair();
         client.connect(new ConnectionParameters());
         CmId server;
         try (CmEvent request = expect(events, CmEventType.CONNECT_REQUEST)) {
             server = request.id();
         }
         try (server) {
-            server.createQueuePair(null, new QueuePairInitAttributes());
+            server.createQueuePair();
             server.accept(new ConnectionParameters());
             expect(events, CmEventType.ESTABLISHED).close();
             expect(events, CmEventType.ESTABLISHED).close();

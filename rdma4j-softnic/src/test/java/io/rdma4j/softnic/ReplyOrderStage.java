@@ -41,10 +41,9 @@ abstract class ReplyOrderStage extends CmStage {
         End(CmId id) throws RdmaException {
             this.id = id;
             queue = id.context().createCompletionQueue(16);
-            id.createQueuePair(null,
-                    new QueuePairInitAttributes().completionQueue(queue)
-                            .capabilities(QueuePairCapabilities.ofDepth(4, 4))
-                            .signalAll(true));
+            id.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                    .capabilities(QueuePairCapabilities.ofDepth(4, 4))
+                    .signalAll(true));
         }
 
         /** Sends, and goes on when the reply has come; until then it posts nothing. */

@@ -14,7 +14,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.ScatterGatherElement;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.junit.jupiter.api.Test;
 
 import java.net.InetAddress;
@@ -34,12 +34,10 @@ class ResourceTextTest {
                         AccessFlag.MW_BIND);
                 var window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
                 var shared = domain.createSharedReceiveQueue(
-                        new SharedReceiveQueueAttributes(4, 1, 0), null);
+                        new SharedReceiveQueueInitAttributes().maxRequests(4));
                 var handle = domain.createAddressHandle(
                         AddressHandleAttributes.to(context.queryGid(1, 1), 1));
-                var memory = context.allocateDeviceMemory(64, 8);
-                QueuePair queuePair = domain.createQueuePair(
-                        new QueuePairInitAttributes().completionQueue(queue))) {
+                var memory = context.allocateDeviceMemory(64, 8)) {
             assertThat(context).hasToString("context of roce_lo");
             assertThat(domain).hasToString("protection domain on roce_lo");
             assertThat(queue).hasToString("completion queue of 64 on roce_lo");
@@ -50,16 +48,27 @@ class ResourceTextTest {
             assertThat(shared).hasToString("shared receive queue BASIC on roce_lo");
             assertThat(handle.toString()).matches("address handle to [0-9a-f.:]+ on roce_lo");
             assertThat(memory).hasToString("device memory of 64 bytes on roce_lo");
-            assertThat(queuePair.toString())
-                    .matches("queue pair 0x[0-9a-f]{6} RC RESET on roce_lo");
-            queuePair.close();
-            assertThat(queuePair.toString())
-                    .matches("queue pair 0x[0-9a-f]{6} RC closed on roce_lo");
             assertThat(ScatterGatherElement.of(region, 8, 16).toString())
                     .matches("0x[0-9a-f]+\\+16 lkey 0x[0-9a-f]{8}");
             assertThat(new MemoryWindowBind(region, region.address(), 8,
                     Set.of(AccessFlag.REMOTE_WRITE)).toString())
                     .matches("0x[0-9a-f]+\\+8 \\[REMOTE_WRITE] of rkey 0x[0-9a-f]{8}");
+        }
+    }
+
+    @Test
+    void aQueuePairSaysItsStateAndThatItIsClosed() throws Exception {
+        try (DeviceContext context = RdmaDevices.find("roce_lo").open();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(64)) {
+            QueuePair queuePair = domain.createQueuePair(
+                    new QueuePairInitAttributes().completionQueue(queue));
+            try (queuePair) {
+                assertThat(queuePair.toString())
+                        .matches("queue pair 0x[0-9a-f]{6} RC RESET on roce_lo");
+            }
+            assertThat(queuePair.toString())
+                    .matches("queue pair 0x[0-9a-f]{6} RC closed on roce_lo");
         }
     }
 

@@ -60,7 +60,7 @@ class SelectableChannelTest {
     @Test
     void eitherDeviceMakesItReadable() throws Exception {
         for (Pair.Side side : new Pair.Side[]{a, b}) {
-            side.completionQueue.requestNotification(false);
+            side.completionQueue.requestNotification();
             assertThat(isReadable()).isFalse();
             exchange();
             assertThat(isReadable()).isTrue();
@@ -73,8 +73,8 @@ class SelectableChannelTest {
 
     @Test
     void itIsReadableUntilTheLastEventIsTaken() throws Exception {
-        a.completionQueue.requestNotification(false);
-        b.completionQueue.requestNotification(false);
+        a.completionQueue.requestNotification();
+        b.completionQueue.requestNotification();
         exchange();
         takeEvent();
         assertThat(isReadable()).isTrue();
@@ -87,13 +87,13 @@ class SelectableChannelTest {
         exchange();
         assertThat(isReadable()).isFalse();
         // Nor do they afterwards: what came before does not count.
-        a.completionQueue.requestNotification(false);
+        a.completionQueue.requestNotification();
         assertThat(isReadable()).isFalse();
     }
 
     @Test
     void eventsOfAClosedQueueMakeItUnreadable() throws Exception {
-        a.completionQueue.requestNotification(false);
+        a.completionQueue.requestNotification();
         exchange();
         assertThat(isReadable()).isTrue();
         a.queuePair.close();

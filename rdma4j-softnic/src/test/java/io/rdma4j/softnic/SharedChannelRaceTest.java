@@ -187,7 +187,7 @@ class SharedChannelRaceTest {
         int asked = 0;
         while (sendersLeft.get() > 0 && !race.hasFailed()) {
             if (asked < LINKS) {
-                links.get(random.nextInt(LINKS)).receives().requestNotification(false);
+                links.get(random.nextInt(LINKS)).receives().requestNotification();
                 asked++;
             }
             CompletionQueue announced = stage.channel.pollEvent(Duration.ofMillis(1));

@@ -102,7 +102,7 @@ final class SharedChannelStage implements AutoCloseable {
         Thread.ofPlatform().daemon().start(() -> {
             try {
                 CmId far = listener.awaitRequest();
-                far.createQueuePair(null, attributes());
+                far.createQueuePair(attributes());
                 far.accept();
                 accepted.complete(far);
             } catch (RdmaException | RuntimeException e) {
@@ -116,7 +116,7 @@ final class SharedChannelStage implements AutoCloseable {
         CompletionQueue receives = isOneQueue
                 ? sends
                 : near.context().createCompletionQueue(2 * DEPTH, channel);
-        near.createQueuePair(null,
+        near.createQueuePair(
                 attributes().sendCompletionQueue(sends).receiveCompletionQueue(receives));
         near.connect(new ConnectionParameters());
         Link link = new Link(near, accepted.get(60, TimeUnit.SECONDS), sends, receives);

@@ -121,7 +121,7 @@ class SharedChannelTest {
         for (int round = 0; round < 20; round++) {
             awaited.expect(round);
             announced.expect(round);
-            announced.receives().requestNotification(false);
+            announced.receives().requestNotification();
             Waiter<WorkCompletion> waiter = new Waiter<>(awaited.near::awaitReceiveCompletion)
                     .untilItSleeps();
             Waiter<CompletionQueue> events = new Waiter<>(stage.channel::awaitEvent)
@@ -143,7 +143,7 @@ class SharedChannelTest {
         Link link = stage.connect();
         for (int round = 0; round < 20; round++) {
             link.expect(round);
-            link.receives().requestNotification(false);
+            link.receives().requestNotification();
             Waiter<WorkCompletion> waiter = new Waiter<>(link.near::awaitReceiveCompletion)
                     .untilItSleeps();
             Waiter<CompletionQueue> events = new Waiter<>(stage.channel::awaitEvent)
@@ -170,7 +170,7 @@ class SharedChannelTest {
     void solicitedEventsAreNotAskedForByThoseWhoWait() throws Exception {
         Link link = stage.connect();
         link.expect(1);
-        link.receives().requestNotification(true);
+        link.receives().requestSolicitedNotification();
         Waiter<WorkCompletion> waiter = new Waiter<>(link.near::awaitReceiveCompletion)
                 .untilItSleeps();
         link.sendFromFarEnd(1);

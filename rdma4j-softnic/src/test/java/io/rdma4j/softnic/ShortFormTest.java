@@ -29,10 +29,10 @@ class ShortFormTest extends CmStage {
     private CmId connect(CmId client, QueuePairInitAttributes ofClient) throws Exception {
         CmId listener = listener(PortSpace.TCP, OWN);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, ofClient);
+        client.createQueuePair(ofClient);
         client.connect(new ConnectionParameters());
         CmId server = request();
-        server.createQueuePair(null, new QueuePairInitAttributes());
+        server.createQueuePair();
         server.accept();
         expect(CmEventType.ESTABLISHED).close();
         expect(CmEventType.ESTABLISHED).close();
@@ -75,10 +75,10 @@ class ShortFormTest extends CmStage {
         CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
-        client.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.UD));
+        client.createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD));
         client.connect(new ConnectionParameters());
         CmId server = request();
-        server.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.UD));
+        server.createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD));
         server.accept(new ConnectionParameters().qkey(0x1111));
         DatagramParameters found;
         try (CmEvent established = expect(CmEventType.ESTABLISHED)) {

@@ -116,7 +116,7 @@ final class SimulatedWire implements FaultyWire {
     public void shortenReadResponse(int bytes) {
         fault(packet -> isOf(PacketKind.READ_RESPONSE, packet.opcode()), 1, packet -> {
             OutgoingPacket shorter = toRequester(Opcode.RC_READ_RESPONSE_ONLY,
-                    packet.destinationQueuePair(), packet.psn())
+                    packet.destinationQueuePairNumber(), packet.psn())
                     .acknowledgement(Syndrome.ackUnlimited(), 1);
             shorter.addPayload(MemorySegment.ofArray(new byte[bytes]), 0, bytes);
             simulation.network.inject(shorter);
@@ -128,7 +128,7 @@ final class SimulatedWire implements FaultyWire {
         fault(packet -> isOf(PacketKind.WRITE, packet.opcode()) && packet.psn() == psn, 1,
                 packet -> {
                     OutgoingPacket middle = packet(Opcode.RC_WRITE_MIDDLE,
-                            path(simulation.a, simulation.b), packet.destinationQueuePair(),
+                            path(simulation.a, simulation.b), packet.destinationQueuePairNumber(),
                             packet.psn());
                     int bytes = Mtu.MTU_1024.bytes();
                     middle.addPayload(MemorySegment.ofArray(new byte[bytes]), 0, bytes);

@@ -107,10 +107,11 @@ final class Simulation {
                         AccessFlag.REMOTE_ATOMIC, AccessFlag.FLUSH_GLOBAL));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer.nic.gids().get(1), 1)).pathMtu(mtu)
-                .destinationQueuePair(other.number()).receivePsn(other.number() & 0xffffff)
-                .maxDestinationReadAtomic(4).minRnrTimer(1));
+                .destinationQueuePairNumber(other.number()).receivePsn(other.number() & 0xffffff)
+                .maxDestinationReadAtomic(4).minRnrTimerCode(1));
         // With less time, of the worst networks, one in some thousands would use up its retries.
-        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(18).retryCount(7)
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(18)
+                .retryCount(7)
                 .rnrRetry(rnrRetry).sendPsn(own.number() & 0xffffff).maxReadAtomic(4));
     }
 

@@ -16,6 +16,7 @@ import io.rdma4j.verbs.WorkCompletion;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -133,7 +134,8 @@ final class StressCrowd implements AutoCloseable {
         stage.context.createCompletionQueue(16).close();
         stage.context.device().open().close();
         objects.sends.resize(1024 + random.nextInt(1024));
-        objects.receives.moderate(random.nextInt(4), random.nextInt(100));
+        objects.receives.moderate(random.nextInt(4),
+                Duration.of(random.nextInt(100), ChronoUnit.MICROS));
         try {
             objects.shared.resize(
                     StressObjects.SHARED_DEPTH + random.nextInt(StressObjects.SHARED_DEPTH));
@@ -177,8 +179,8 @@ final class StressCrowd implements AutoCloseable {
     }
 
     private void awaitEvent() throws RdmaException {
-        objects.sends.requestNotification(false);
-        objects.receives.requestNotification(false);
+        objects.sends.requestNotification();
+        objects.receives.requestNotification();
         CompletionQueue ready = objects.channel.pollEvent(Duration.ofMillis(5));
         if (ready != null) {
             ready.acknowledgeEvents(1);

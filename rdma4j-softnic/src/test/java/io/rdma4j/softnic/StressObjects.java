@@ -11,7 +11,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
@@ -38,12 +38,12 @@ final class StressObjects implements AutoCloseable {
     StressObjects(StressStage stage) throws RdmaException {
         this.stage = stage;
         ProtectionDomain domain = stage.domain;
-        sends = stage.context.createCompletionQueue(
+        sends = stage.context.createExtendedCompletionQueue(
                 new CompletionQueueInitAttributes().capacity(1024).channel(channel));
-        receives = stage.context.createCompletionQueue(
+        receives = stage.context.createExtendedCompletionQueue(
                 new CompletionQueueInitAttributes().capacity(2048).channel(channel));
         shared = domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(SHARED_DEPTH, 1, 0), null);
+                new SharedReceiveQueueInitAttributes().maxRequests(SHARED_DEPTH));
         source = domain.register(stage.arena.allocate(LENGTH, 64), AccessFlag.REMOTE_READ);
         target = domain.register(stage.arena.allocate(LENGTH, 64), AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE);

@@ -75,11 +75,11 @@ final class StressStage implements AutoCloseable {
             init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
                     AccessFlag.REMOTE_ATOMIC);
             receive.addressVector(path()).pathMtu(Mtu.MTU_1024)
-                    .destinationQueuePair(peer.number()).receivePsn(9);
+                    .destinationQueuePairNumber(peer.number()).receivePsn(9);
         }
         if (own.type() == QueuePairType.RC) {
-            receive.maxDestinationReadAtomic(4).minRnrTimer(1);
-            send.timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(4);
+            receive.maxDestinationReadAtomic(4).minRnrTimerCode(1);
+            send.ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(4);
         }
         own.modify(init);
         own.modify(receive);

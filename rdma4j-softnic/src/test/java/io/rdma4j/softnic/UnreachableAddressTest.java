@@ -45,7 +45,7 @@ class UnreachableAddressTest extends CmStage {
         CmId id = id(space);
         resolve(id, NOBODY);
         if (space == PortSpace.TCP) {
-            id.createQueuePair(null, reliable());
+            id.createQueuePair(reliable());
         }
         id.connect(new ConnectionParameters());
         return id;
@@ -86,7 +86,7 @@ class UnreachableAddressTest extends CmStage {
         CmId id = closedAtEnd(CmId.create(PortSpace.TCP));
         id.resolveAddress(NOBODY, TIMEOUT);
         id.resolveRoute(TIMEOUT);
-        id.createQueuePair(null, reliable());
+        id.createQueuePair(reliable());
         long startNs = System.nanoTime();
         assertRefused(() -> id.connect(new ConnectionParameters()), Errno.ECONNREFUSED);
         assertThat(System.nanoTime() - startNs).isLessThan(SOON.toNanos());

@@ -21,7 +21,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.jspecify.annotations.Nullable;
@@ -171,8 +171,9 @@ class UnreliableSimulationTest {
                 this.node = node;
                 completions = node.context.createCompletionQueue(4 * DEPTH);
                 shared = random.nextBoolean()
-                        ? node.domain.createSharedReceiveQueue(
-                                new SharedReceiveQueueAttributes(DEPTH, 2, 0), null)
+                        ? node.domain
+                                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                                        .maxRequests(DEPTH).maxElements(2))
                         : null;
                 queuePair = node.domain.createQueuePair(new QueuePairInitAttributes().type(type)
                         .completionQueue(completions).sharedReceiveQueue(shared)
@@ -199,7 +200,7 @@ class UnreliableSimulationTest {
                 } else {
                     init.accessFlags(Set.of());
                     ready.addressVector(AddressHandleAttributes.to(there, 1)).pathMtu(mtu)
-                            .destinationQueuePair(peer.queuePair.number())
+                            .destinationQueuePairNumber(peer.queuePair.number())
                             .receivePsn(peer.queuePair.number() & 0xffffff);
                 }
                 queuePair.modify(init);
@@ -299,7 +300,7 @@ class UnreliableSimulationTest {
                     assertThat(id).isGreaterThan(newest);
                     newest = id;
                 } else {
-                    assertThat(completion.sourceQueuePair()).isEqualTo(peerNumber);
+                    assertThat(completion.sourceQueuePairNumber()).isEqualTo(peerNumber);
                 }
             }
 

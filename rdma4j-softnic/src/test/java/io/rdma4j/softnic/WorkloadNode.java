@@ -7,7 +7,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +48,7 @@ final class WorkloadNode {
         completions = device.context.createCompletionQueue(4 * DEPTH * pairs);
         shared = isSharing
                 ? device.domain.createSharedReceiveQueue(
-                        new SharedReceiveQueueAttributes(DEPTH, 3, 0), null)
+                        new SharedReceiveQueueInitAttributes().maxRequests(DEPTH).maxElements(3))
                 : null;
         inbox = Arena.ofAuto().allocate((long) slots * region, 64);
         inboxRegion = device.domain.register(inbox, AccessFlag.LOCAL_WRITE);

@@ -70,7 +70,7 @@ final class CmConnector implements Connector {
     private QueuePair create(CmId id, Player player, QueuePairInitAttributes attributes)
             throws RdmaException {
         if (hasAcknowledgeTimeout && player.settings.timeout != PlayerSettings.TIMEOUT) {
-            id.acknowledgeTimeout(player.settings.timeout);
+            id.ackTimeoutExponent(player.settings.timeout);
         }
         QueuePair queuePair = id.createQueuePair(player.domain, attributes);
         keeper.keep((AutoCloseable) id::closeQueuePair);

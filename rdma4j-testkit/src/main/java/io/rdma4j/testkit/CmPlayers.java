@@ -96,10 +96,10 @@ final class CmPlayers {
 
     /** Connects an id whose route is resolved to a listener. */
     Connection connected(CmId client, CmId listener) throws RdmaException {
-        client.createQueuePair(null, queues());
+        client.createQueuePair(queues());
         client.connect(parameters());
         CmId server = requested(listener);
-        server.createQueuePair(null, queues());
+        server.createQueuePair(queues());
         server.accept(parameters());
         established();
         return new Connection(client, server);

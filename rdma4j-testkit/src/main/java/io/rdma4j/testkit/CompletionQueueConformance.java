@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
@@ -31,15 +32,17 @@ public abstract class CompletionQueueConformance extends Conformance {
         int vectors = context.queryDevice().completionVectors();
         for (int size : sizes(context)) {
             for (int vector = 0; vector < Math.min(2, vectors); vector++) {
-                try (CompletionQueue queue = context.createCompletionQueue(size, null, this,
-                        vector)) {
+                try (CompletionQueue queue = context
+                        .createCompletionQueue(new CompletionQueueInitAttributes().capacity(size)
+                                .userContext(this).completionVector(vector))) {
                     assertThat(queue.capacity()).isGreaterThanOrEqualTo(size);
                     assertThat(queue.userContext()).isSameAs(this);
                     assertThat(queue.context()).isSameAs(context);
                 }
             }
         }
-        keep(context.createCompletionQueue(16, null, null, vectors - 1));
+        keep(context.createCompletionQueue(
+                new CompletionQueueInitAttributes().capacity(16).completionVector(vectors - 1)));
     }
 
     @ConformanceCase(file = "test_cq", name = "create_cq_with_comp_channel")
@@ -62,9 +65,14 @@ public abstract class CompletionQueueConformance extends Conformance {
         assertRefused(() -> context.createCompletionQueue(tooMany), Errno.EINVAL,
                 Integer.toString(tooMany));
         assertRefused(() -> context.createCompletionQueue(0), Errno.EINVAL, "0");
-        assertRefused(() -> context.createCompletionQueue(100, null, null, noVector),
+        assertRefused(
+                () -> context.createCompletionQueue(new CompletionQueueInitAttributes()
+                        .capacity(100).completionVector(noVector)),
                 Errno.EINVAL, Integer.toString(noVector));
-        assertRefused(() -> context.createCompletionQueue(100, null, null, -1), Errno.EINVAL);
+        assertRefused(
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().capacity(100).completionVector(-1)),
+                Errno.EINVAL);
     }
 
     @ConformanceCase(file = "test_cq", name = "resize_cq")

@@ -79,7 +79,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
             try {
                 client.resolveAddress(address, RESOLUTION);
                 client.resolveRoute(RESOLUTION);
-                client.createQueuePair(null, queues());
+                client.createQueuePair(queues());
                 client.connect(parameters());
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);
@@ -87,7 +87,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         });
         CmId server = listener.pollRequest(LIMIT);
         assertThat(server).isNotNull();
-        keep(server).createQueuePair(null, queues());
+        keep(server).createQueuePair(queues());
         server.accept(parameters());
         connecting.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
         players.exchange(client, server);
@@ -99,12 +99,12 @@ public abstract class ConnectionManagerConformance extends Conformance {
         int timeout = 21;
         CmId listener = players.listen(PortSpace.TCP);
         CmId client = players.resolved(PortSpace.TCP, listener.localAddress());
-        client.createQueuePair(null, queues());
-        client.acknowledgeTimeout(timeout);
+        client.createQueuePair(queues());
+        client.ackTimeoutExponent(timeout);
         client.connect(parameters());
         CmId server = players.requested(listener);
-        server.createQueuePair(null, queues());
-        server.acknowledgeTimeout(timeout);
+        server.createQueuePair(queues());
+        server.ackTimeoutExponent(timeout);
         server.accept(parameters());
         players.established();
         for (CmId each : List.of(client, server)) {
@@ -113,7 +113,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
                 // It is TCP that waits.
                 assertThat(known.isSet(QueuePairAttribute.TIMEOUT)).isFalse();
             } else {
-                assertThat(known.timeout()).isEqualTo(timeout);
+                assertThat(known.ackTimeoutExponent()).isEqualTo(timeout);
             }
         }
         players.exchange(client, server);
@@ -125,7 +125,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         byte[] reason = "not today".getBytes(StandardCharsets.US_ASCII);
         CmId listener = players.listen(PortSpace.TCP);
         CmId client = players.resolved(PortSpace.TCP, listener.localAddress());
-        client.createQueuePair(null, queues());
+        client.createQueuePair(queues());
         client.connect(parameters());
         players.requested(listener).reject(reason);
         try (CmEvent rejected = active.expect(CmEventType.REJECTED)) {
@@ -297,10 +297,10 @@ public abstract class ConnectionManagerConformance extends Conformance {
 
     /** Looks the service up, sends to it, and lets it answer to where the datagrams came from. */
     private void exchangeDatagrams(CmId client, CmId listener) throws RdmaException {
-        client.createQueuePair(null, datagramQueues());
+        client.createQueuePair(datagramQueues());
         client.connect(parameters());
         CmId server = players.requested(listener);
-        server.createQueuePair(null, datagramQueues());
+        server.createQueuePair(datagramQueues());
         server.accept(parameters().queuePairNumber(server.queuePair().number()));
         DatagramParameters service;
         try (CmEvent established = active.expect(CmEventType.ESTABLISHED)) {
@@ -317,12 +317,12 @@ public abstract class ConnectionManagerConformance extends Conformance {
             WorkCompletion request = datagram(client, ofClient, toServer,
                     service.queuePairNumber(), server, ofServer, round);
             assertThat(passive.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(sent);
-            assertThat(request.sourceQueuePair()).isEqualTo(client.queuePair().number());
+            assertThat(request.sourceQueuePairNumber()).isEqualTo(client.queuePair().number());
 
             byte[] answer = passive.written(round);
             try (AddressHandle back = server.protectionDomain().createAddressHandle(Player.PORT,
                     request, passive.memory.asSlice(RECEIVE_AT))) {
-                datagram(server, ofServer, back, request.sourceQueuePair(), client, ofClient,
+                datagram(server, ofServer, back, request.sourceQueuePairNumber(), client, ofClient,
                         round);
             }
             assertThat(active.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(answer);
@@ -378,7 +378,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         id.bindAddress(players.anyPort());
         id.resolveAddress(new InetSocketAddress(multicastAddress(), 0), RESOLUTION);
         side.expect(CmEventType.ADDR_RESOLVED).close();
-        id.createQueuePair(null, datagramQueues());
+        id.createQueuePair(datagramQueues());
         return id;
     }
 
@@ -399,7 +399,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
             byte[] sent = active.written(round);
             WorkCompletion received = datagram(sender, ofSender, path, service.queuePairNumber(),
                     receiver, ofReceiver, round);
-            assertThat(received.sourceQueuePair()).isEqualTo(sender.queuePair().number());
+            assertThat(received.sourceQueuePairNumber()).isEqualTo(sender.queuePair().number());
             assertThat(passive.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(sent);
         }
         return service;

@@ -108,13 +108,14 @@ public abstract class DeviceConformance extends Conformance {
     @ConformanceCase(file = "test_device", name = "query_port_speed")
     void portHasASpeed() throws RdmaException {
         DeviceContext context = open();
-        long speed = context.queryPortSpeed(PORT);
+        long speed = context.queryPortSpeedMbps(PORT);
         // A port that is down may have none.
         if (context.queryPort(PORT).state() == PortState.ACTIVE) {
             assertThat(speed).isPositive();
         }
         int beyond = context.queryDevice().physicalPortCount() + 1;
-        assertRefused(() -> context.queryPortSpeed(beyond), Errno.EINVAL, Integer.toString(beyond));
+        assertRefused(() -> context.queryPortSpeedMbps(beyond), Errno.EINVAL,
+                Integer.toString(beyond));
     }
 
     @ConformanceCase(file = "test_device", name = "query_gid")
@@ -269,7 +270,7 @@ public abstract class DeviceConformance extends Conformance {
             Arrays.fill(expected, stretch[0], stretch[0] + stretch[1], (byte) stretch[2]);
         }
         byte[] read = new byte[1024];
-        memory.copyTo(MemorySegment.ofArray(read), 0);
+        memory.copyTo(0, MemorySegment.ofArray(read));
         assertThat(read).isEqualTo(expected);
     }
 
@@ -280,7 +281,7 @@ public abstract class DeviceConformance extends Conformance {
         assertRefused(() -> memory.copyFrom(1020, source), Errno.EINVAL, "1024");
         assertRefused(() -> memory.copyFrom(-4, source), Errno.EINVAL, "1024");
         assertRefused(() -> memory.copyFrom(Long.MAX_VALUE - 3, source), Errno.EINVAL, "1024");
-        assertRefused(() -> memory.copyTo(MemorySegment.ofArray(new byte[1028]), 0),
+        assertRefused(() -> memory.copyTo(0, MemorySegment.ofArray(new byte[1028])),
                 Errno.EINVAL, "1024");
     }
 
@@ -288,7 +289,7 @@ public abstract class DeviceConformance extends Conformance {
     void deviceMemoryGivesBackWhatWasWritten() throws RdmaException {
         DeviceMemory memory = keep(openWithMemory().allocateDeviceMemory(1024, 4));
         byte[] read = new byte[1024];
-        memory.copyTo(MemorySegment.ofArray(read), 0);
+        memory.copyTo(0, MemorySegment.ofArray(read));
         assertThat(read).containsOnly(0);
         byte[] written = new byte[512];
         for (int i = 0; i < written.length; i++) {
@@ -296,7 +297,7 @@ public abstract class DeviceConformance extends Conformance {
         }
         memory.copyFrom(256, MemorySegment.ofArray(written));
         byte[] back = new byte[512];
-        memory.copyTo(MemorySegment.ofArray(back), 256);
+        memory.copyTo(256, MemorySegment.ofArray(back));
         assertThat(back).isEqualTo(written);
     }
 }

@@ -47,7 +47,7 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
     @ConformanceCase(file = "test_cqex", name = "create_cq_ex")
     void fieldsAndPromisesAreGivenOrRefusedByName() throws RdmaException {
         DeviceContext context = open();
-        try (ExtendedCompletionQueue queue = context.createCompletionQueue(standard())) {
+        try (ExtendedCompletionQueue queue = context.createExtendedCompletionQueue(standard())) {
             assertThat(queue.fields()).contains(STANDARD);
             assertThat(queue.startPoll()).isFalse();
         }
@@ -69,7 +69,7 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
     /** {@return whether the device has it; if not, it says so by name} */
     private static boolean createOrRefuse(DeviceContext context,
             CompletionQueueInitAttributes attributes, String word) throws RdmaException {
-        try (ExtendedCompletionQueue queue = context.createCompletionQueue(attributes)) {
+        try (ExtendedCompletionQueue queue = context.createExtendedCompletionQueue(attributes)) {
             assertThat(queue.capacity()).isGreaterThanOrEqualTo(attributes.capacity());
             assertThat(queue.fields()).containsAll(Set.copyOf(attributes.fields()));
             return true;

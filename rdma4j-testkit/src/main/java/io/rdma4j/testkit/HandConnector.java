@@ -70,12 +70,12 @@ final class HandConnector implements Connector {
         } else {
             init.accessFlags(settings.queuePairAccess);
             receive.addressVector(own.pathTo(peer)).pathMtu(pathMtu(own))
-                    .destinationQueuePair(ofPeer.number()).receivePsn(peer.firstPsn);
+                    .destinationQueuePairNumber(ofPeer.number()).receivePsn(peer.firstPsn);
         }
         if (settings.type == QueuePairType.RC) {
             receive.maxDestinationReadAtomic(settings.readAtomic)
-                    .minRnrTimer(settings.minRnrTimer);
-            send.timeout(settings.timeout).retryCount(settings.retryCount)
+                    .minRnrTimerCode(settings.minRnrTimer);
+            send.ackTimeoutExponent(settings.timeout).retryCount(settings.retryCount)
                     .rnrRetry(settings.rnrRetry).maxReadAtomic(settings.readAtomic);
         }
         ofOwn.modify(init);

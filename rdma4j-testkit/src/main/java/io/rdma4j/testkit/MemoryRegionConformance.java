@@ -5,6 +5,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -57,7 +58,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         int lkey = server.region.lkey();
         int rkey = server.region.rkey();
         long receive = server.receive(1000);
-        server.region.reregister(other, null, null);
+        server.region.reregister(new MemoryRegionChanges().segment(other));
         assertThat(server.region.lkey()).isEqualTo(lkey);
         assertThat(server.region.rkey()).isEqualTo(rkey);
         assertThat(server.region.segment().address()).isEqualTo(other.address());
@@ -93,8 +94,8 @@ public abstract class MemoryRegionConformance extends Conformance {
     private void assertLaterRightsCount(PlayerSettings settings) throws RdmaException {
         Players players = players(settings.regionAccess(AccessFlag.LOCAL_WRITE));
         Set<AccessFlag> writable = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-        players.client.region.reregister(null, null, writable);
-        players.server.region.reregister(null, null, writable);
+        players.client.region.reregister(new MemoryRegionChanges().access(writable));
+        players.server.region.reregister(new MemoryRegionChanges().access(writable));
         assertThat(players.server.region.access()).isEqualTo(writable);
         players.access(SendOpcode.RDMA_WRITE);
     }
@@ -104,7 +105,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         Players players = players(new PlayerSettings().regionAccess(AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE));
         players.access(SendOpcode.RDMA_WRITE);
-        players.server.region.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE));
+        players.server.region.reregister(new MemoryRegionChanges().access(AccessFlag.LOCAL_WRITE));
         players.assertAccessRefused(players.client.work(SendOpcode.RDMA_WRITE, 1000));
     }
 
@@ -114,13 +115,13 @@ public abstract class MemoryRegionConformance extends Conformance {
         Set<AccessFlag> with = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC);
         Players players = players(new PlayerSettings().regionAccess(AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_ATOMIC));
-        players.server.region.reregister(null, null, without);
-        players.client.region.reregister(null, null, without);
+        players.server.region.reregister(new MemoryRegionChanges().access(without));
+        players.client.region.reregister(new MemoryRegionChanges().access(without));
         players.assertAccessRefused(
                 players.client.work(SendOpcode.ATOMIC_FETCH_AND_ADD, 8).atomic(2, 0));
         players.reconnect();
-        players.server.region.reregister(null, null, with);
-        players.client.region.reregister(null, null, with);
+        players.server.region.reregister(new MemoryRegionChanges().access(with));
+        players.client.region.reregister(new MemoryRegionChanges().access(with));
         players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
@@ -130,7 +131,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         Player server = players.server;
         players.exchange(SendOpcode.SEND);
         ProtectionDomain other = keep(server.context.allocateProtectionDomain());
-        server.region.reregister(null, other, null);
+        server.region.reregister(new MemoryRegionChanges().protectionDomain(other));
         assertThat(server.region.protectionDomain()).isSameAs(other);
         long receive = server.receive(1000);
         players.assertRefusedByPeer(players.client.work(SendOpcode.SEND, 1000),
@@ -138,7 +139,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         assertThat(server.await(receive).status())
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         players.reconnect();
-        server.region.reregister(null, server.domain, null);
+        server.region.reregister(new MemoryRegionChanges().protectionDomain(server.domain));
         players.exchange(SendOpcode.SEND);
     }
 
@@ -200,7 +201,7 @@ public abstract class MemoryRegionConformance extends Conformance {
                     length, access);
             long id = server.newId();
             if (window.type() == MemoryWindowType.TYPE_1) {
-                server.queuePair.bindMemoryWindow(window, id, bind, true);
+                server.queuePair.bindMemoryWindow(id, window, bind, SendFlag.SIGNALED);
             } else {
                 server.queuePair.postSend(new SendWorkRequest().id(id)
                         .bind(window, MemoryWindow.nextRkey(window.rkey()), bind)
@@ -301,7 +302,7 @@ public abstract class MemoryRegionConformance extends Conformance {
                 server.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
         MemoryWindowBind bind = new MemoryWindowBind(server.region, server.region.address(), 100,
                 Set.of(AccessFlag.REMOTE_WRITE));
-        assertRefused(() -> server.queuePair.bindMemoryWindow(second, 1, bind, true),
+        assertRefused(() -> server.queuePair.bindMemoryWindow(1, second, bind, SendFlag.SIGNALED),
                 Errno.EINVAL);
         assertRefused(() -> server.queuePair.postSend(new SendWorkRequest()
                 .bind(first, MemoryWindow.nextRkey(first.rkey()), bind)), Errno.EINVAL);
@@ -363,7 +364,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         for (long[] bad : new long[][]{{104, 4}, {0, 104}, {98, 4}}) {
             MemorySegment segment = MemorySegment.ofArray(new byte[(int) bad[1]]);
             assertRefused(() -> memory.copyFrom(bad[0], segment), Errno.EINVAL, "100");
-            assertRefused(() -> memory.copyTo(segment, bad[0]), Errno.EINVAL, "100");
+            assertRefused(() -> memory.copyTo(bad[0], segment), Errno.EINVAL, "100");
         }
     }
 

@@ -1,6 +1,7 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
@@ -248,11 +249,13 @@ public abstract class OnDemandPagingConformance extends Conformance {
         return players;
     }
 
-    private static void advise(Player player, MemoryAdvice advice, boolean isFlushed)
+    private static void advise(Player player, MemoryAdvice advice, AdviceFlag... flags)
             throws RdmaException {
-        player.domain.advise(advice, isFlushed,
-                List.of(ScatterGatherElement.of(player.region, Player.SEND_AT, 3000),
-                        ScatterGatherElement.of(player.region, Player.RECEIVE_AT, 3000)));
+        player.domain
+                .advise(advice,
+                        List.of(ScatterGatherElement.of(player.region, Player.SEND_AT, 3000),
+                                ScatterGatherElement.of(player.region, Player.RECEIVE_AT, 3000)),
+                        flags);
     }
 
     /** {@return whether the system has the pages that messages are sent from and received into} */
@@ -261,11 +264,11 @@ public abstract class OnDemandPagingConformance extends Conformance {
                 && player.memory.asSlice(Player.RECEIVE_AT, 3000).isLoaded();
     }
 
-    private static void exchangeAfter(Players players, MemoryAdvice advice, boolean isFlushed)
+    private static void exchangeAfter(Players players, MemoryAdvice advice, AdviceFlag... flags)
             throws RdmaException {
         for (int round = 0; round < Players.ROUNDS; round++) {
-            advise(players.client, advice, isFlushed);
-            advise(players.server, advice, isFlushed);
+            advise(players.client, advice, flags);
+            advise(players.server, advice, flags);
             Players.message(players.client, SendOpcode.SEND, round);
             Players.message(players.server, SendOpcode.SEND, round);
         }
@@ -276,11 +279,11 @@ public abstract class OnDemandPagingConformance extends Conformance {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
             Players players = prefetching();
-            advise(players.client, advice, true);
-            advise(players.server, advice, true);
+            advise(players.client, advice, AdviceFlag.FLUSH);
+            advise(players.server, advice, AdviceFlag.FLUSH);
             assertThat(isThere(players.client) && isThere(players.server)).as("brought in")
                     .isTrue();
-            exchangeAfter(players, advice, true);
+            exchangeAfter(players, advice, AdviceFlag.FLUSH);
         }
     }
 
@@ -289,29 +292,29 @@ public abstract class OnDemandPagingConformance extends Conformance {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
             Players players = prefetching();
-            advise(players.client, advice, false);
+            advise(players.client, advice);
             if (!isThere(players.client)) {
                 reportWithoutEffect("no page is there when the call returns, and none has to be");
             }
-            exchangeAfter(players, advice, false);
+            exchangeAfter(players, advice);
         }
     }
 
     @ConformanceCase(file = "test_odp", name = "odp_prefetch_sync_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenBefore() throws RdmaException {
-        takeWhatIsThere(true);
+        takeWhatIsThere(AdviceFlag.FLUSH);
     }
 
     @ConformanceCase(file = "test_odp", name = "odp_prefetch_async_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenMeanwhile() throws RdmaException {
-        takeWhatIsThere(false);
+        takeWhatIsThere();
     }
 
-    private void takeWhatIsThere(boolean isFlushed) throws RdmaException {
+    private void takeWhatIsThere(AdviceFlag... flags) throws RdmaException {
         Players players = prefetching();
-        advise(players.client, MemoryAdvice.PREFETCH_NO_FAULT, isFlushed);
+        advise(players.client, MemoryAdvice.PREFETCH_NO_FAULT, flags);
         assertThat(isThere(players.client)).as("brought in").isFalse();
-        exchangeAfter(players, MemoryAdvice.PREFETCH_NO_FAULT, isFlushed);
+        exchangeAfter(players, MemoryAdvice.PREFETCH_NO_FAULT, flags);
         reportWithoutEffect("pages that are there already are taken, which nothing shows");
     }
 }

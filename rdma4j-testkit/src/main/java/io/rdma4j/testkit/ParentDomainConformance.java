@@ -9,7 +9,7 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -176,7 +176,7 @@ public abstract class ParentDomainConformance extends Conformance {
         keep(completionQueue(context, keep(parent(context, ofCompletions))));
         AlignedBuffers ofReceives = keep(new AlignedBuffers(null));
         keep(keep(parent(context, ofReceives)).createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(Player.DEPTH, 1, 0), null));
+                new SharedReceiveQueueInitAttributes().maxRequests(Player.DEPTH)));
         if (!ofCompletions.isAsked() || !ofReceives.isAsked()) {
             reportWithoutEffect("the device has its own memory for "
                     + (ofCompletions.isAsked()

@@ -25,7 +25,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -95,14 +95,14 @@ final class Player {
         if (settings.usesEvents) {
             channel = keeper.keep(CompletionChannel.create());
             queue = keeper.keep(context.createCompletionQueue(4 * DEPTH, channel));
-            queue.requestNotification(false);
+            queue.requestNotification();
         } else {
             channel = null;
             queue = keeper.keep(settings.queue.make(context, domain));
         }
         sharedReceives = settings.usesSharedReceiveQueue
                 ? keeper.keep(domain.createSharedReceiveQueue(
-                        new SharedReceiveQueueAttributes(DEPTH, 1, 0), null))
+                        new SharedReceiveQueueInitAttributes().maxRequests(DEPTH)))
                 : null;
         if (settings.usesDeviceMemory) {
             deviceMemory = keeper.keep(context.allocateDeviceMemory(MEMORY, 8));
@@ -188,7 +188,7 @@ final class Player {
         byte[] bytes = new byte[length];
         MemorySegment target = MemorySegment.ofArray(bytes);
         if (deviceMemory != null) {
-            deviceMemory.copyTo(target, offset);
+            deviceMemory.copyTo(offset, target);
         } else {
             MemorySegment.copy(memory, offset, target, 0, length);
         }
@@ -396,7 +396,7 @@ final class Player {
         CompletionQueue announced = events.pollEvent(Conformance.LIMIT);
         assertThat(announced).as("the queue of an event in the channel").isSameAs(queue);
         queue.acknowledgeEvents(1);
-        queue.requestNotification(false);
+        queue.requestNotification();
         poll();
     }
 

@@ -115,7 +115,7 @@ final class Players {
         if (from.settings.type == QueuePairType.UD) {
             assertThat(header).isEqualTo(AddressHandle.GLOBAL_ROUTE_LENGTH);
             assertThat(received.has(WorkCompletionFlag.GRH)).isTrue();
-            assertThat(received.sourceQueuePair()).isEqualTo(from.queuePair.number());
+            assertThat(received.sourceQueuePairNumber()).isEqualTo(from.queuePair.number());
         }
         assertThat(to.load(Player.RECEIVE_AT + header, length)).isEqualTo(sent);
     }

@@ -3,8 +3,6 @@ package io.rdma4j.testkit;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventChannel;
-import io.rdma4j.verbs.CompletionChannel;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
@@ -82,7 +80,7 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
         }
 
         @Override
-        public long queryPortSpeed(int port) throws RdmaException {
+        public long queryPortSpeedMbps(int port) throws RdmaException {
             throw refusal();
         }
 
@@ -129,14 +127,7 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
         }
 
         @Override
-        public CompletionQueue createCompletionQueue(int capacity,
-                @Nullable CompletionChannel channel, @Nullable Object userContext,
-                int completionVector) throws RdmaException {
-            throw refusal();
-        }
-
-        @Override
-        public ExtendedCompletionQueue createCompletionQueue(
+        public ExtendedCompletionQueue createExtendedCompletionQueue(
                 CompletionQueueInitAttributes attributes) throws RdmaException {
             throw refusal();
         }

@@ -6,7 +6,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -37,7 +36,7 @@ final class Echo {
 
     private Echo(CmId id, Arena arena) throws RdmaException {
         this.id = id;
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         memory = arena.allocate(2 * MESSAGE);
         region = id.protectionDomain().register(memory, AccessFlag.LOCAL_WRITE);
         id.postReceive(0, region, MESSAGE, MESSAGE);

@@ -6,7 +6,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -102,7 +101,7 @@ class HostilePeersTest {
             id.device("iwarp");
             id.resolveAddress(new InetSocketAddress(Loopback.OWN, port), PATIENCE);
             id.resolveRoute(PATIENCE);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             try (MemoryRegion region = id.protectionDomain()
                     .register(arena.allocate(PushingServer.MESSAGE), AccessFlag.LOCAL_WRITE)) {
                 for (int i = 0; i < PushingServer.MESSAGES; i++) {

@@ -5,7 +5,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -41,7 +40,7 @@ final class Neighbour {
 
     private Neighbour(CmId id, Arena arena) throws RdmaException {
         this.id = id;
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         memory = arena.allocate(MESSAGE);
         region = id.protectionDomain().register(memory, AccessFlag.LOCAL_WRITE);
     }

@@ -33,7 +33,7 @@ final class PushingServer {
             MemoryRegion region = null;
             while (true) {
                 CmId id = listener.awaitRequest();
-                id.createQueuePair(null, new QueuePairInitAttributes()
+                id.createQueuePair(new QueuePairInitAttributes()
                         .capabilities(QueuePairCapabilities.ofDepth(MESSAGES, 1)));
                 if (region == null) {
                     region = id.protectionDomain().register(arena.allocate(MESSAGE),

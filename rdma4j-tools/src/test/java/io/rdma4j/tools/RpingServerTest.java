@@ -40,7 +40,7 @@ class RpingServerTest {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(new InetSocketAddress(ADDRESS, PORT), TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes()
+            id.createQueuePair(new QueuePairInitAttributes()
                     .capabilities(QueuePairCapabilities.ofDepth(2, 2).withInlineData(16)));
             MemorySegment ping = arena.allocate(64).fill((byte) 'a');
             try (MemoryRegion data = id.protectionDomain().register(ping, AccessFlag.LOCAL_WRITE,

@@ -46,7 +46,7 @@ final class TwoWriters {
     }
 
     private static MemoryRegion region(CmId id, Arena arena) throws IOException {
-        id.createQueuePair(null, new QueuePairInitAttributes()
+        id.createQueuePair(new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(COUNT, 1)));
         return id.protectionDomain().register(arena.allocate(LENGTH, 64), AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE);

@@ -50,6 +50,6 @@ public class Headers {
     @Benchmark
     public long parse() {
         view.wrap(datagram, 0, length);
-        return view.psn() + view.destinationQueuePair() + view.remoteAddress() + view.rkey();
+        return view.psn() + view.destinationQueuePairNumber() + view.remoteAddress() + view.rkey();
     }
 }

@@ -85,10 +85,10 @@ public class RcPackets {
         queuePair.route(Path.between(Gid.ZERO, Gid.ZERO));
         queuePair.modify(new QueuePairAttributes().accessFlags(AccessFlag.REMOTE_WRITE),
                 QueuePairState.INIT, 0);
-        queuePair.modify(new QueuePairAttributes().destinationQueuePair(NUMBER)
-                .pathMtu(Mtu.MTU_4096).receivePsn(0).maxDestinationReadAtomic(1).minRnrTimer(1),
+        queuePair.modify(new QueuePairAttributes().destinationQueuePairNumber(NUMBER)
+                .pathMtu(Mtu.MTU_4096).receivePsn(0).maxDestinationReadAtomic(1).minRnrTimerCode(1),
                 QueuePairState.RTR, 0);
-        queuePair.modify(new QueuePairAttributes().sendPsn(0).timeout(14).retryCount(7)
+        queuePair.modify(new QueuePairAttributes().sendPsn(0).ackTimeoutExponent(14).retryCount(7)
                 .rnrRetry(7).maxReadAtomic(1), QueuePairState.RTS, 0);
     }
 

@@ -13,7 +13,6 @@ import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 
@@ -73,7 +72,7 @@ public final class Connections implements PairedWorkload {
     private static boolean isOver(CmEventType type, CmId id) throws RdmaException {
         return switch (type) {
             case CONNECT_REQUEST -> {
-                id.createQueuePair(null, new QueuePairInitAttributes());
+                id.createQueuePair();
                 id.accept();
                 yield false;
             }
@@ -107,7 +106,7 @@ public final class Connections implements PairedWorkload {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(server, PATIENCE);
             id.resolveRoute(PATIENCE);
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             id.connect(new ConnectionParameters());
             id.disconnect();
             id.closeQueuePair();

@@ -100,7 +100,7 @@ public final class RdmaPingPong implements PairedWorkload {
                 queuePair.postReceive(receive);
             }
             if (!isPolling) {
-                queue.requestNotification(false);
+                queue.requestNotification();
             }
         }
 
@@ -140,7 +140,7 @@ public final class RdmaPingPong implements PairedWorkload {
                 throw silent();
             }
             woken.acknowledgeEvents(1);
-            woken.requestNotification(false);
+            woken.requestNotification();
         }
 
         private static RdmaException silent() {

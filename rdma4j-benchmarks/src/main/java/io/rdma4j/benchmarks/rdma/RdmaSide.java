@@ -120,9 +120,9 @@ final class RdmaSide implements AutoCloseable {
                         AccessFlag.REMOTE_ATOMIC));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer, gidIndex)).pathMtu(PATH_MTU)
-                .destinationQueuePair(peerNumber).receivePsn(FIRST_PSN)
-                .maxDestinationReadAtomic(READS).minRnrTimer(1));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14)
+                .destinationQueuePairNumber(peerNumber).receivePsn(FIRST_PSN)
+                .maxDestinationReadAtomic(READS).minRnrTimerCode(1));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).ackTimeoutExponent(14)
                 .retryCount(7).rnrRetry(7).sendPsn(FIRST_PSN).maxReadAtomic(READS));
     }
 

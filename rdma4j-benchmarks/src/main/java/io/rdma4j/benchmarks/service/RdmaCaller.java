@@ -5,7 +5,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -40,7 +39,7 @@ final class RdmaCaller implements Caller {
         }
         id.resolveAddress(server, CONNECTED);
         id.resolveRoute(CONNECTED);
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
         buffer = id.protectionDomain().allocateRegion(2L * work.requestBytes(),
                 AccessFlag.LOCAL_WRITE);
         id.connect(new ConnectionParameters());

@@ -8,7 +8,6 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WaitSet;
@@ -170,7 +169,7 @@ final class RdmaServer implements ServiceServer {
 
     private void serve(CmId id) {
         try (id) {
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             try (MemoryRegion buffer = id.protectionDomain().allocateRegion(work.requestBytes(),
                     AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ)) {
                 MemorySegment reply = MemorySegment.ofArray(new byte[work.replyBytes()]);

@@ -14,7 +14,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import io.rdma4j.verbs.WorkCompletion;
@@ -66,11 +66,11 @@ final class ServingThread {
                     AccessFlag.LOCAL_WRITE);
             completions = context.createCompletionQueue(COMPLETIONS, channel);
             receives = domain.createSharedReceiveQueue(
-                    new SharedReceiveQueueAttributes(RECEIVES, 1, 0), null);
+                    new SharedReceiveQueueInitAttributes().maxRequests(RECEIVES));
             for (int i = 0; i < RECEIVES; i++) {
                 post(i);
             }
-            completions.requestNotification(false);
+            completions.requestNotification();
         }
 
         void post(long i) throws RdmaException {
@@ -120,7 +120,7 @@ final class ServingThread {
             return;
         }
         queue.acknowledgeEvents(1);
-        queue.requestNotification(false);
+        queue.requestNotification();
         Served served = served(queue);
         for (int count = queue.poll(batch); count > 0 && served != null; count = queue
                 .poll(batch)) {

@@ -18,7 +18,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 
 import java.lang.foreign.Arena;
@@ -47,8 +47,8 @@ final class JavaCaller implements Caller {
     JavaCaller(DeviceContext context, int depth) throws RdmaException {
         ProtectionDomain domain = context.allocateProtectionDomain();
         queue = context.createCompletionQueue(depth);
-        shared = domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(depth, 1, 0),
-                null);
+        shared = domain.createSharedReceiveQueue(
+                new SharedReceiveQueueInitAttributes().maxRequests(depth));
         MemoryRegion region = domain.register(Arena.global().allocate(LENGTH),
                 AccessFlag.LOCAL_WRITE);
         send = new SendWorkRequest().send().add(region, 0, LENGTH).set(SendFlag.SIGNALED);
@@ -59,10 +59,10 @@ final class JavaCaller implements Caller {
                 .port(1).accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(1).receivePsn(0).maxDestinationReadAtomic(1)
-                .minRnrTimer(1));
+                .destinationQueuePairNumber(1).receivePsn(0).maxDestinationReadAtomic(1)
+                .minRnrTimerCode(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0)
-                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+                .ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
     }
 
     @Override

@@ -61,9 +61,9 @@ final class NativeBringUp implements QueuePairBringUp {
             attributes.maxReadAtomic(least(attributes.maxReadAtomic(), own.initiatorDepth(),
                     DeviceLimit.MAX_QP_INIT_RD_ATOM));
         }
-        Integer timeout = options.acknowledgeTimeout();
+        Integer timeout = options.ackTimeoutExponent();
         if (timeout != null && attributes.isSet(QueuePairAttribute.TIMEOUT)) {
-            attributes.timeout(timeout);
+            attributes.ackTimeoutExponent(timeout);
         }
         return attributes;
     }

@@ -225,9 +225,9 @@ public final class NativeConnections implements AutoCloseable {
             if (request.options().typeOfService() != 0) {
                 id.typeOfService(request.options().typeOfService());
             }
-            Integer timeout = request.options().acknowledgeTimeout();
+            Integer timeout = request.options().ackTimeoutExponent();
             if (timeout != null) {
-                id.acknowledgeTimeout(timeout);
+                id.ackTimeoutExponent(timeout);
             }
             return id;
         } catch (RdmaException e) {

@@ -156,7 +156,7 @@ final class NativeId {
     }
 
     /** C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}. */
-    void acknowledgeTimeout(int value) throws RdmaException {
+    void ackTimeoutExponent(int value) throws RdmaException {
         option(ACKNOWLEDGE_TIMEOUT, value, 1, "set acknowledgement time-out");
     }
 

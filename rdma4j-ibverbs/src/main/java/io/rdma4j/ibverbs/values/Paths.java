@@ -22,7 +22,7 @@ public final class Paths {
         Native.putShort(target, offset + AddressHandleAttr.DLID, path.destinationLid());
         Native.putByte(target, offset + AddressHandleAttr.SL, path.serviceLevel());
         Native.putByte(target, offset + AddressHandleAttr.SRC_PATH_BITS, path.sourcePathBits());
-        Native.putByte(target, offset + AddressHandleAttr.STATIC_RATE, path.staticRate());
+        Native.putByte(target, offset + AddressHandleAttr.STATIC_RATE, path.staticRateCode());
         Native.putByte(target, offset + AddressHandleAttr.IS_GLOBAL, path.isGlobal() ? 1 : 0);
         Native.putByte(target, offset + AddressHandleAttr.PORT_NUM, path.port());
     }

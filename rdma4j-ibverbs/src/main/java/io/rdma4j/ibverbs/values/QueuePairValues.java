@@ -127,7 +127,8 @@ public final class QueuePairValues {
             case ADDRESS_VECTOR -> Paths.write(target, QueuePairAttr.AH_ATTR,
                     from.addressVector());
             case PATH_MTU -> Native.putInt(target, QueuePairAttr.PATH_MTU, from.pathMtu().code());
-            case TIMEOUT -> Native.putByte(target, QueuePairAttr.TIMEOUT, from.timeout());
+            case TIMEOUT ->
+                Native.putByte(target, QueuePairAttr.TIMEOUT, from.ackTimeoutExponent());
             case RETRY_COUNT -> Native.putByte(target, QueuePairAttr.RETRY_CNT,
                     from.retryCount());
             case RNR_RETRY -> Native.putByte(target, QueuePairAttr.RNR_RETRY, from.rnrRetry());
@@ -139,7 +140,7 @@ public final class QueuePairValues {
                 Native.putByte(target, QueuePairAttr.ALT_PORT_NUM, from.alternatePath().port());
             }
             case MIN_RNR_TIMER -> Native.putByte(target, QueuePairAttr.MIN_RNR_TIMER,
-                    from.minRnrTimer());
+                    from.minRnrTimerCode());
             case SEND_PSN -> Native.putInt(target, QueuePairAttr.SQ_PSN, from.sendPsn());
             case MAX_DESTINATION_READ_ATOMIC -> Native.putByte(target,
                     QueuePairAttr.MAX_DEST_RD_ATOMIC, from.maxDestinationReadAtomic());
@@ -148,7 +149,7 @@ public final class QueuePairValues {
             case CAPABILITIES -> writeCapabilities(target, QueuePairAttr.CAP,
                     from.capabilities());
             case DESTINATION_QUEUE_PAIR -> Native.putInt(target, QueuePairAttr.DEST_QP_NUM,
-                    from.destinationQueuePair());
+                    from.destinationQueuePairNumber());
             case RATE_LIMIT -> Native.putInt(target, QueuePairAttr.RATE_LIMIT, from.rateLimit());
         }
     }
@@ -199,7 +200,8 @@ public final class QueuePairValues {
                     to.pathMtu(mtu(code));
                 }
             }
-            case TIMEOUT -> to.timeout(Native.getByte(source, QueuePairAttr.TIMEOUT) & 0x1f);
+            case TIMEOUT ->
+                to.ackTimeoutExponent(Native.getByte(source, QueuePairAttr.TIMEOUT) & 0x1f);
             case RETRY_COUNT -> to
                     .retryCount(Native.getByte(source, QueuePairAttr.RETRY_CNT) & 7);
             case RNR_RETRY -> to.rnrRetry(Native.getByte(source, QueuePairAttr.RNR_RETRY) & 7);
@@ -210,7 +212,7 @@ public final class QueuePairValues {
             case ALTERNATE_PATH -> to
                     .alternatePath(Paths.read(source, QueuePairAttr.ALT_AH_ATTR));
             case MIN_RNR_TIMER -> to
-                    .minRnrTimer(Native.getByte(source, QueuePairAttr.MIN_RNR_TIMER) & 0x1f);
+                    .minRnrTimerCode(Native.getByte(source, QueuePairAttr.MIN_RNR_TIMER) & 0x1f);
             case SEND_PSN -> to.sendPsn(Native.getInt(source, QueuePairAttr.SQ_PSN) & 0xff_ffff);
             case MAX_DESTINATION_READ_ATOMIC -> to.maxDestinationReadAtomic(
                     Native.getByte(source, QueuePairAttr.MAX_DEST_RD_ATOMIC));
@@ -218,7 +220,7 @@ public final class QueuePairValues {
                     migration(Native.getInt(source, QueuePairAttr.PATH_MIG_STATE)));
             case CAPABILITIES -> to
                     .capabilities(readCapabilities(source, QueuePairAttr.CAP));
-            case DESTINATION_QUEUE_PAIR -> to.destinationQueuePair(
+            case DESTINATION_QUEUE_PAIR -> to.destinationQueuePairNumber(
                     Native.getInt(source, QueuePairAttr.DEST_QP_NUM) & 0xff_ffff);
             case RATE_LIMIT -> to.rateLimit(Native.getInt(source, QueuePairAttr.RATE_LIMIT));
         }

@@ -61,7 +61,7 @@ record ContextView(NativeContext context) implements ShownContext {
             return Optional.of(new QueuePairData(queuePair.number(), queuePair.type().name(),
                     known.state().name(),
                     hasPeer ? known.addressVector().destination().address().getHostAddress() : "",
-                    hasPeer ? known.destinationQueuePair() : 0, "", Map.of()));
+                    hasPeer ? known.destinationQueuePairNumber() : 0, "", Map.of()));
         } catch (RdmaException | IllegalStateException gone) {
             return Optional.empty();
         }

@@ -116,9 +116,9 @@ final class DeviceQueries {
         }
     }
 
-    long portSpeed(int port) throws RdmaException {
+    long portSpeedMbps(int port) throws RdmaException {
         PortAttributes attributes = port(port);
-        return (long) width(attributes.activeWidth()) * speed(attributes.activeSpeed());
+        return 100L * width(attributes.activeWidth()) * speed(attributes.activeSpeed());
     }
 
     private static int width(int code) {
@@ -289,7 +289,7 @@ final class DeviceQueries {
             requirePort(operation, port);
             MemorySegment source = arena.allocate(Layout.WorkCompletion.SIZE, 8);
             Native.putInt(source, Layout.WorkCompletion.WC_FLAGS, completion.flags());
-            Native.putInt(source, Layout.WorkCompletion.SRC_QP, completion.sourceQueuePair());
+            Native.putInt(source, Layout.WorkCompletion.SRC_QP, completion.sourceQueuePairNumber());
             Native.putShort(source, Layout.WorkCompletion.SLID, completion.sourceLid());
             Native.putByte(source, Layout.WorkCompletion.SL, completion.serviceLevel());
             Native.putByte(source, Layout.WorkCompletion.DLID_PATH_BITS,

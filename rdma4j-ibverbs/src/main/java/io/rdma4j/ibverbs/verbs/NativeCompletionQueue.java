@@ -1,8 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.CompletionHanding;
-import io.rdma4j.verbs.CompletionHandler;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.abi.ContextOperation;
@@ -14,9 +11,13 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.CompletionEvents;
+import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.spi.ModerationPeriod;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
@@ -378,7 +380,16 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     @Override
-    public void requestNotification(boolean solicitedOnly) throws RdmaException {
+    public void requestNotification() throws RdmaException {
+        requestNotification(false);
+    }
+
+    @Override
+    public void requestSolicitedNotification() throws RdmaException {
+        requestNotification(true);
+    }
+
+    private void requestNotification(boolean solicitedOnly) throws RdmaException {
         if (wanted.channel() == null) {
             checkOpen();
             throw new RdmaException(Errno.EINVAL, "request notification",
@@ -459,12 +470,14 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     @Override
-    public void moderate(int count, int periodUs) throws RdmaException {
+    public void moderate(int count, Duration period) throws RdmaException {
         String operation = "moderate completion queue";
+        long periodUs = ModerationPeriod.us(period);
         if (count < 0 || count > MOST_OF_MODERATION || periodUs < 0
                 || periodUs > MOST_OF_MODERATION) {
-            throw new RdmaException(Errno.EINVAL, operation, "count and period must be from 0 to "
-                    + MOST_OF_MODERATION + ", not " + count + " and " + periodUs);
+            throw new RdmaException(Errno.EINVAL, operation, "count and period in"
+                    + " microseconds must be from 0 to " + MOST_OF_MODERATION + ", not " + count
+                    + " and " + periodUs);
         }
         NativeFunction modify = context.functions().require(ContextOperation.MODIFY_CQ, operation);
         lock.lock();
@@ -473,7 +486,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             MemorySegment attributes = ofCall.allocate(Layout.ModifyCq.SIZE, 8);
             Native.putInt(attributes, Layout.ModifyCq.ATTR_MASK, 1);
             Native.putShort(attributes, Layout.ModifyCq.CQ_COUNT, count);
-            Native.putShort(attributes, Layout.ModifyCq.CQ_PERIOD, periodUs);
+            Native.putShort(attributes, Layout.ModifyCq.CQ_PERIOD, (int) periodUs);
             modify.call(pointer, attributes.address()).check(operation,
                     "the device refused " + count + " completions and " + periodUs
                             + " us; ibv_devinfo -v shows its limits");

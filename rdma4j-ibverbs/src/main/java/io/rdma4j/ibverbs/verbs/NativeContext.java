@@ -1,6 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -24,9 +23,9 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
-import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
@@ -247,8 +246,8 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public long queryPortSpeed(int port) throws RdmaException {
-        return queries.portSpeed(port);
+    public long queryPortSpeedMbps(int port) throws RdmaException {
+        return queries.portSpeedMbps(port);
     }
 
     @Override
@@ -324,18 +323,11 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int capacity,
-            @Nullable CompletionChannel wanted, @Nullable Object userContext,
-            int completionVector) throws RdmaException {
-        return createCompletionQueue(new CompletionQueueInitAttributes().capacity(capacity)
-                .channel(wanted).userContext(userContext).completionVector(completionVector));
-    }
-
-    @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes wanted)
+    public ExtendedCompletionQueue createExtendedCompletionQueue(
+            CompletionQueueInitAttributes wanted)
             throws RdmaException {
         String operation = "create completion queue";
-        CompletionQueueInitAttributes attributes = AttributeCopies.of(wanted);
+        CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
         if (attributes.capacity() < 1) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the capacity must be at least 1, not " + attributes.capacity());

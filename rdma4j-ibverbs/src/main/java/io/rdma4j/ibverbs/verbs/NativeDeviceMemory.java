@@ -1,11 +1,11 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -105,7 +105,7 @@ final class NativeDeviceMemory implements DeviceMemory {
     }
 
     @Override
-    public void copyTo(MemorySegment target, long offset) throws RdmaException {
+    public void copyTo(long offset, MemorySegment target) throws RdmaException {
         context.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();

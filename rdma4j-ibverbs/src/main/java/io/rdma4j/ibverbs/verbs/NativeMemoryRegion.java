@@ -1,15 +1,16 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -193,9 +194,10 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     @Override
-    public void reregister(@Nullable MemorySegment newSegment,
-            @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
-            throws RdmaException {
+    public void reregister(MemoryRegionChanges changes) throws RdmaException {
+        MemorySegment newSegment = changes.segment();
+        ProtectionDomain newDomain = changes.protectionDomain();
+        Set<AccessFlag> newAccess = changes.access();
         if (ownArena != null && newSegment != null) {
             throw new RdmaException(Errno.EINVAL, REREGISTER, "the region has memory of its own,"
                     + " by allocateRegion, which is not exchanged");
@@ -208,9 +210,8 @@ final class NativeMemoryRegion implements MemoryRegion {
             throw RdmaException.unsupported(REREGISTER,
                     "a region of device memory is changed by closing and registering again");
         }
-        Set<AccessFlag> copied = newAccess == null ? null : Set.copyOf(newAccess);
         int flags = (newSegment == null ? 0 : CHANGE_TRANSLATION)
-                | (newDomain == null ? 0 : CHANGE_DOMAIN) | (copied == null ? 0 : CHANGE_ACCESS);
+                | (newDomain == null ? 0 : CHANGE_DOMAIN) | (newAccess == null ? 0 : CHANGE_ACCESS);
         MemorySegment memory;
         context.lock();
         try {
@@ -219,14 +220,14 @@ final class NativeMemoryRegion implements MemoryRegion {
             NativeProtectionDomain next = newDomain == null ? domain
                     : NativeProtectionDomain.own(newDomain, context, REREGISTER);
             memory = newSegment == null ? segment : newSegment;
-            Set<AccessFlag> rights = copied == null ? access : copied;
+            Set<AccessFlag> rights = newAccess == null ? access : newAccess;
             RegionChecks.check(REREGISTER, memory, rights);
             checkOpen();
             next.checkOpen();
             dependents.requireNone(REREGISTER);
             NativeFunction function = context.verbs().get(VerbsSymbol.REREG_MR);
             checkChanged(function.call(pointer, flags, next.pointer(), memory.address(),
-                    memory.byteSize(), copied == null ? 0 : AccessFlag.bits(rights)));
+                    memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights)));
             domain.regions().remove(lkey, this);
             domain.dependents().remove();
             domain = next;

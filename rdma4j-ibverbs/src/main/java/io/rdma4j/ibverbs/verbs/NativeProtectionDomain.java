@@ -1,6 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
@@ -8,9 +7,12 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.RegionMemory;
+import io.rdma4j.spi.RegionPlace;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -26,7 +28,6 @@ import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -236,15 +238,18 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
-        MemorySegment segment = attributes.segment();
-        if ((segment != null) == (attributes.deviceMemory() != null)) {
-            throw new RdmaException(Errno.EINVAL, REGISTER, (segment != null ? "both" : "neither")
-                    + " a segment and device memory are set; a region lies in one of them");
-        }
-        if (segment == null) {
-            return registerInDevice(attributes);
-        }
+    public MemoryRegion register(MemoryRegionInitAttributes wanted) throws RdmaException {
+        MemoryRegionInitAttributes attributes = new MemoryRegionInitAttributes(wanted);
+        return switch (RegionPlace.of(attributes)) {
+            case SEGMENT -> registerSegment(attributes);
+            case DEVICE_MEMORY -> registerInDevice(attributes);
+            case DMA_BUF -> registerDmaBuf(attributes);
+        };
+    }
+
+    private MemoryRegion registerSegment(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        MemorySegment segment = Objects.requireNonNull(attributes.segment());
         Long iova = attributes.iova();
         return iova == null
                 ? register(segment, attributes.access())
@@ -258,7 +263,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             throw new RdmaException(Errno.EINVAL, REGISTER,
                     "the device memory is of another device context");
         }
-        Set<AccessFlag> access = Set.copyOf(attributes.access());
+        Set<AccessFlag> access = attributes.access();
         if (!access.contains(AccessFlag.ZERO_BASED) || attributes.iova() != null) {
             throw new RdmaException(Errno.EINVAL, REGISTER,
                     "device memory has no address: its regions are ZERO_BASED");
@@ -285,10 +290,13 @@ final class NativeProtectionDomain implements ProtectionDomain {
         }
     }
 
-    @Override
-    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
-            Set<AccessFlag> rights) throws RdmaException {
-        Set<AccessFlag> access = Set.copyOf(rights);
+    private MemoryRegion registerDmaBuf(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        int fd = Objects.requireNonNull(attributes.dmaBuf());
+        long offset = attributes.dmaBufOffset();
+        long length = attributes.dmaBufLength();
+        long iova = Objects.requireNonNullElse(attributes.iova(), offset);
+        Set<AccessFlag> access = attributes.access();
         RegionChecks.checkDmaBuf(REGISTER, fd, offset, length, access);
         context.queries().requireFlushing(REGISTER, access);
         NativeFunction function = context.verbs().require(VerbsSymbol.REG_DMABUF_MR, REGISTER);
@@ -321,8 +329,8 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public void advise(MemoryAdvice advice, boolean isFlushed,
-            List<ScatterGatherElement> elements) throws RdmaException {
+    public void advise(MemoryAdvice advice, List<ScatterGatherElement> elements,
+            AdviceFlag... flags) throws RdmaException {
         String operation = "advise memory";
         NativeFunction function = context.functions().require(ContextOperation.ADVISE_MR,
                 operation);
@@ -342,8 +350,11 @@ final class NativeProtectionDomain implements ProtectionDomain {
                 Elements.write(list, i * Layout.Element.SIZE, element.address(),
                         element.length(), element.lkey());
             }
-            function.call(pointer, advice.code(), isFlushed ? 1 : 0, list.address(),
-                    given.size())
+            int bits = 0;
+            for (AdviceFlag flag : flags) {
+                bits |= flag.bit();
+            }
+            function.call(pointer, advice.code(), bits, list.address(), given.size())
                     .check(operation, "the device refused " + advice);
         } finally {
             context.unlock();
@@ -406,19 +417,12 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
-            @Nullable Object userContext) throws RdmaException {
-        return createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
-                .attributes(attributes).userContext(userContext));
-    }
-
-    @Override
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes wanted)
             throws RdmaException {
         context.lock();
         try {
             checkOpen();
-            return new NativeSharedReceiveQueue(this, AttributeCopies.of(wanted));
+            return new NativeSharedReceiveQueue(this, new SharedReceiveQueueInitAttributes(wanted));
         } catch (OutOfMemoryError none) {
             throw RdmaException.outOfMemory("create shared receive queue", none);
         } finally {

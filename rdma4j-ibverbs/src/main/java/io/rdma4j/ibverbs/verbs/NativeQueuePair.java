@@ -1,8 +1,8 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -25,6 +25,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendBatch;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -349,9 +350,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
-            boolean signaled) throws RdmaException {
-        sendQueue.bindMemoryWindow(window, requestId, bind, signaled);
+    public void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
+            SendFlag... flags) throws RdmaException {
+        sendQueue.bindMemoryWindow(requestId, window, bind, flags);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.WindowBind;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -115,9 +116,10 @@ final class NativeSendQueue {
         }
     }
 
-    void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
-            boolean signaled) throws RdmaException {
+    void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
+            SendFlag... flags) throws RdmaException {
         String operation = "bind memory window";
+        int bits = WindowBindFlags.bits(flags);
         if (!(window instanceof NativeMemoryWindow own)
                 || own.type() != MemoryWindowType.TYPE_1) {
             throw new RdmaException(Errno.EINVAL, operation,
@@ -145,10 +147,9 @@ final class NativeSendQueue {
                         "the send queue is full; take completions first");
             }
             long place = work.note(0, requestId, WorkCompletionOpcode.BIND_MEMORY_WINDOW,
-                    signaled || queuePair.isAllSignaled());
+                    (bits & SendFlag.SIGNALED.bit()) != 0 || queuePair.isAllSignaled());
             Native.putLong(structure, WindowBind.WR_ID, tag | place);
-            Native.putInt(structure, WindowBind.SEND_FLAGS,
-                    signaled ? SendFlag.SIGNALED.bit() : 0);
+            Native.putInt(structure, WindowBind.SEND_FLAGS, bits);
             work.commit(1);
             try {
                 function.call(queuePair.pointer(), own.pointer(), structure.address()).check(

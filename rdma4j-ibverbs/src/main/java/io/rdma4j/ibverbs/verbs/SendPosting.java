@@ -201,7 +201,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         if (type == QueuePairType.UD) {
             putDestination(request, at);
         } else if (type == QueuePairType.XRC_SEND) {
-            Native.putInt(chain, at + SendRequest.REMOTE_SRQN, request.remoteSharedReceiveQueue());
+            Native.putInt(chain, at + SendRequest.REMOTE_SRQN,
+                    request.remoteSharedReceiveQueueNumber());
         }
     }
 
@@ -287,7 +288,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         handle.beginUse();
         keep(handle);
         Native.putLong(chain, at + SendRequest.AH, handle.pointer());
-        Native.putInt(chain, at + SendRequest.REMOTE_QPN, request.remoteQueuePair());
+        Native.putInt(chain, at + SendRequest.REMOTE_QPN, request.remoteQueuePairNumber());
         // A privileged Q_Key means that of the queue pair, IBTA 10.2.5; not every driver implements this.
         int qkey = request.remoteQkey();
         Native.putInt(chain, at + SendRequest.REMOTE_QKEY, qkey < 0 ? queuePair.qkey() : qkey);

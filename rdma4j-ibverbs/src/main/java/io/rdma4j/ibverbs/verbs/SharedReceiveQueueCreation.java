@@ -34,18 +34,17 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
     /** Under the context's lock. */
     static SharedReceiveQueueCreation make(NativeProtectionDomain domain,
             SharedReceiveQueueInitAttributes wanted) throws RdmaException {
-        SharedReceiveQueueAttributes sizes = wanted.attributes();
-        if (sizes.limit() < 0 || sizes.limit() > sizes.maxRequests()) {
+        if (wanted.limit() < 0 || wanted.limit() > wanted.maxRequests()) {
             throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
-                    + sizes.maxRequests() + ", not " + sizes.limit());
+                    + wanted.maxRequests() + ", not " + wanted.limit());
         }
         domain.owner().functions().require(ContextOperation.POST_SRQ_RECV, CREATE);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena
                     .allocate(SharedReceiveQueueInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_WR, sizes.maxRequests());
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_SGE, sizes.maxElements());
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_LIMIT, sizes.limit());
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_WR, wanted.maxRequests());
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_SGE, wanted.maxElements());
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_LIMIT, wanted.limit());
             return switch (wanted.type()) {
                 case BASIC -> basic(domain, wanted, attributes);
                 case XRC -> ofConnections(domain, wanted, attributes);
@@ -63,8 +62,8 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
         }
         long pointer = domain.owner().verbs().get(VerbsSymbol.CREATE_SRQ)
                 .call(domain.rootPointer(), attributes.address())
-                .pointer(CREATE, advice(wanted.attributes()));
-        return new SharedReceiveQueueCreation(given(wanted.attributes(), attributes), null, null,
+                .pointer(CREATE, advice(wanted));
+        return new SharedReceiveQueueCreation(given(wanted, attributes), null, null,
                 pointer);
     }
 
@@ -87,18 +86,18 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
         Native.putLong(attributes, SharedReceiveQueueInitAttr.CQ, completions.pointer());
         long pointer = context.functions().require(ContextOperation.CREATE_SRQ_EX, CREATE)
                 .call(context.pointer(), attributes.address())
-                .pointer(CREATE, advice(wanted.attributes()));
-        return new SharedReceiveQueueCreation(given(wanted.attributes(), attributes), connections,
+                .pointer(CREATE, advice(wanted));
+        return new SharedReceiveQueueCreation(given(wanted, attributes), connections,
                 completions, pointer);
     }
 
-    private static String advice(SharedReceiveQueueAttributes sizes) {
-        return "the device refused " + sizes.maxRequests() + " requests of " + sizes.maxElements()
+    private static String advice(SharedReceiveQueueInitAttributes wanted) {
+        return "the device refused " + wanted.maxRequests() + " requests of " + wanted.maxElements()
                 + " elements; ibv_devinfo -v shows its max_srq, max_srq_wr and max_srq_sge";
     }
 
     /** {@return the actual sizes; some drivers do not report numbers that they do not change} */
-    private static SharedReceiveQueueAttributes given(SharedReceiveQueueAttributes asked,
+    private static SharedReceiveQueueAttributes given(SharedReceiveQueueInitAttributes asked,
             MemorySegment told) {
         return new SharedReceiveQueueAttributes(
                 Math.max(asked.maxRequests(),

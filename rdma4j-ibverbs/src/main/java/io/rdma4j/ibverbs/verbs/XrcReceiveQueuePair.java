@@ -1,11 +1,11 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairOpenAttr;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -27,6 +27,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendBatch;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -290,8 +291,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
-            boolean signaled) throws RdmaException {
+    public void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
+            SendFlag... flags) throws RdmaException {
         control.checkOpen();
         throw isPostedNothing("bind memory window");
     }

@@ -143,7 +143,7 @@ class ConnectingTest {
         assertThat(attributes.state()).isEqualTo(QueuePairState.RTR);
         assertThat(attributes.maxDestinationReadAtomic()).isEqualTo(4);
         assertThat(attributes.maxReadAtomic()).isEqualTo(3);
-        assertThat(attributes.timeout()).isEqualTo(11);
+        assertThat(attributes.ackTimeoutExponent()).isEqualTo(11);
         assertThat(bringUp.states()).containsExactly(QueuePairState.INIT, QueuePairState.RTR,
                 QueuePairState.RTS);
         connection.close();
@@ -363,7 +363,7 @@ class ConnectingTest {
             id -> id.attributes(QueuePairState.INIT),
             id -> id.joinGroup(InetAddress.ofLiteral("239.1.2.3"), false));
     private static final List<IdCall> NEEDING_AN_ID = List.of(NativeId::shareAddress,
-            NativeId::ownVersionOnly, id -> id.typeOfService(1), id -> id.acknowledgeTimeout(1),
+            NativeId::ownVersionOnly, id -> id.typeOfService(1), id -> id.ackTimeoutExponent(1),
             id -> id.bind(Machine.THERE), id -> id.resolveAddress(Machine.THERE, 0),
             id -> id.listen(1), id -> id.local("look"), id -> id.peer("look"));
 

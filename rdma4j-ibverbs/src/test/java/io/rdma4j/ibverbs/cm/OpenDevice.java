@@ -17,7 +17,6 @@ import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AtomicCapability;
-import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
@@ -194,7 +193,7 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public long queryPortSpeed(int port) throws RdmaException {
+    public long queryPortSpeedMbps(int port) throws RdmaException {
         throw unsupported();
     }
 
@@ -235,14 +234,8 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int capacity,
-            @Nullable CompletionChannel channel, @Nullable Object userContext,
-            int completionVector) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+    public ExtendedCompletionQueue createExtendedCompletionQueue(
+            CompletionQueueInitAttributes attributes)
             throws RdmaException {
         throw unsupported();
     }

@@ -60,13 +60,13 @@ class QueuePairValuesTest {
         assertThat(taken.pathMtu()).isEqualTo(Mtu.MTU_1024);
         assertThat(taken.receivePsn()).isEqualTo(0x111111);
         assertThat(taken.sendPsn()).isEqualTo(0x222222);
-        assertThat(taken.destinationQueuePair()).isEqualTo(0x333333);
+        assertThat(taken.destinationQueuePairNumber()).isEqualTo(0x333333);
         assertThat(taken.accessFlags())
                 .isEqualTo(Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
         assertThat(taken.pkeyIndex()).isEqualTo(5);
-        assertThat(taken.minRnrTimer()).isEqualTo(12);
+        assertThat(taken.minRnrTimerCode()).isEqualTo(12);
         assertThat(taken.port()).isEqualTo(2);
-        assertThat(taken.timeout()).isEqualTo(18);
+        assertThat(taken.ackTimeoutExponent()).isEqualTo(18);
         assertThat(taken.retryCount()).isEqualTo(6);
         assertThat(taken.rnrRetry()).isEqualTo(7);
         assertThat(taken.addressVector()).isEqualTo(AddressHandleAttributes.to(PEER, 1)

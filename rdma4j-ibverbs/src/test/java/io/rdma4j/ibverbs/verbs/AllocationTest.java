@@ -22,7 +22,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,8 +67,8 @@ class AllocationTest {
         channel = CompletionChannel.create();
         queue = (ExtendedCompletionQueue) context.createCompletionQueue(DEPTH, channel);
         domain = context.allocateProtectionDomain();
-        shared = domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(DEPTH, 2, 0),
-                null);
+        shared = domain.createSharedReceiveQueue(
+                new SharedReceiveQueueInitAttributes().maxRequests(DEPTH).maxElements(2));
         region = domain.register(Arena.global().allocate(64), AccessFlag.LOCAL_WRITE);
         other = domain.register(Arena.global().allocate(64), AccessFlag.LOCAL_WRITE);
         queuePair = domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
@@ -78,10 +78,10 @@ class AllocationTest {
                 .port(1).accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(7).receivePsn(1).maxDestinationReadAtomic(1)
-                .minRnrTimer(1));
+                .destinationQueuePairNumber(7).receivePsn(1).maxDestinationReadAtomic(1)
+                .minRnrTimerCode(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
-                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+                .ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
     }
 
     @AfterEach
@@ -225,8 +225,8 @@ class AllocationTest {
     @Test
     void askingForEventsAllocatesNothing() throws RdmaException {
         assertAllocatesNothing(() -> {
-            queue.requestNotification(false);
-            queue.requestNotification(true);
+            queue.requestNotification();
+            queue.requestSolicitedNotification();
         });
         assertThat(functions.armed()).isPositive();
     }

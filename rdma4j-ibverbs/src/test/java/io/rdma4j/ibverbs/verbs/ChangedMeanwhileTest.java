@@ -7,6 +7,7 @@ import io.rdma4j.ibverbs.abi.Layout.SharedReceiveQueueInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
@@ -15,6 +16,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -24,7 +26,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
@@ -62,13 +63,13 @@ class ChangedMeanwhileTest {
         try (CompletionChannel channel = CompletionChannel.create()) {
             CompletionQueueInitAttributes wanted = new CompletionQueueInitAttributes()
                     .channel(channel).userContext("first");
-            ExtendedCompletionQueue queue = context.createCompletionQueue(wanted);
+            ExtendedCompletionQueue queue = context.createExtendedCompletionQueue(wanted);
             wanted.channel(null).userContext("second")
                     .fields(CompletionField.COMPLETION_TIMESTAMP);
             assertThat(queue.channel()).isSameAs(channel);
             assertThat(queue.userContext()).isEqualTo("first");
             assertThat(queue.fields()).isEmpty();
-            queue.requestNotification(false);
+            queue.requestNotification();
             assertThat(driver.armed()).isOne();
             queue.close();
         }
@@ -106,11 +107,11 @@ class ChangedMeanwhileTest {
     @Test
     void sharedReceiveQueueTakesAsManyElementsAsTheLibraryWasTold() throws RdmaException {
         SharedReceiveQueueInitAttributes wanted = new SharedReceiveQueueInitAttributes()
-                .attributes(new SharedReceiveQueueAttributes(4, 1, 0));
+                .maxRequests(4);
         driver.library.define(VerbsSymbol.CREATE_SRQ, arguments -> {
             assertThat(Native.getInt(Native.at(arguments[1], 24),
                     SharedReceiveQueueInitAttr.MAX_SGE)).isOne();
-            wanted.attributes(new SharedReceiveQueueAttributes(4, 9, 0));
+            wanted.maxRequests(4).maxElements(9);
             return driver.object(128);
         });
         SharedReceiveQueue queue = driver.open().allocateProtectionDomain()
@@ -182,13 +183,14 @@ class ChangedMeanwhileTest {
         ProtectionDomain other = context.allocateProtectionDomain();
         MemorySegment memory = Arena.global().allocate(128);
         MemoryRegion region = domain.register(Arena.global().allocate(64), Set.of());
-        region.reregister(null, null, rightsThat(() -> {
+        region.reregister(new MemoryRegionChanges().access(rightsThat(() -> {
             try {
-                region.reregister(memory, other, null);
+                region.reregister(
+                        new MemoryRegionChanges().segment(memory).protectionDomain(other));
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);
             }
-        }));
+        })));
         assertThat(driver.called(VerbsSymbol.REREG_MR)).isEqualTo(2);
         assertThat(region.segment()).isEqualTo(memory);
         assertThat(region.length()).isEqualTo(128);
@@ -211,7 +213,7 @@ class ChangedMeanwhileTest {
         ScatterGatherElement element = new ScatterGatherElement(region.address(), 16,
                 region.lkey());
         int[] looks = new int[1];
-        domain.advise(MemoryAdvice.PREFETCH, true, new AbstractList<>() {
+        domain.advise(MemoryAdvice.PREFETCH, new AbstractList<>() {
             @Override
             public ScatterGatherElement get(int index) {
                 return element;
@@ -227,7 +229,7 @@ class ChangedMeanwhileTest {
             public int size() {
                 return ++looks[0] > 3 ? 1000 : 1;
             }
-        });
+        }, AdviceFlag.FLUSH);
         assertThat(told[0]).isOne();
     }
 

@@ -16,6 +16,7 @@ import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -30,7 +31,6 @@ import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
@@ -138,11 +138,11 @@ class ClosedInUseTest {
                 CompletionQueue queue = context.createCompletionQueue(16, channel)) {
             NativeSharedReceiveQueue shared = (NativeSharedReceiveQueue) domain
                     .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
-                            .attributes(new SharedReceiveQueueAttributes(4, 1, 0)));
+                            .maxRequests(4));
             NativeQueuePair queuePair = (NativeQueuePair) domain.createQueuePair(
                     new QueuePairInitAttributes().completionQueue(queue)
                             .capabilities(new QueuePairCapabilities(2, 2, 1, 1, 0)));
-            queue.requestNotification(false);
+            queue.requestNotification();
             driver.announce();
             assertThat(channel.pollEvent(TIMEOUT)).isSameAs(queue);
             hear(context, AsyncEventType.QP_FATAL, queuePair.pointer());
@@ -183,7 +183,7 @@ class ClosedInUseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         SharedReceiveQueue shared = domain
-                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0), null);
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         CompletableFuture<Boolean> told = new CompletableFuture<>();
         context.whenReleased(() -> told.complete(true));
         shared.close();
@@ -333,8 +333,8 @@ class ClosedInUseTest {
             return new Several(queue,
                     domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
                             .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0))),
-                    domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0),
-                            null),
+                    domain.createSharedReceiveQueue(
+                            new SharedReceiveQueueInitAttributes().maxRequests(4)),
                     domain.register(Arena.global().allocate(8), Set.of()),
                     context.allocateDeviceMemory(8, 8));
         }
@@ -345,9 +345,9 @@ class ClosedInUseTest {
             queue.resize(8);
             shared.arm(1);
             shared.query();
-            region.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE));
+            region.reregister(new MemoryRegionChanges().access(AccessFlag.LOCAL_WRITE));
             memory.copyFrom(0, MemorySegment.ofArray(new byte[8]));
-            memory.copyTo(MemorySegment.ofArray(new byte[8]), 0);
+            memory.copyTo(0, MemorySegment.ofArray(new byte[8]));
         }
 
         void close() throws RdmaException {
@@ -364,9 +364,10 @@ class ClosedInUseTest {
             throws Exception {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
-        SharedReceiveQueueAttributes sizes = new SharedReceiveQueueAttributes(4, 1, 0);
+        SharedReceiveQueueInitAttributes sizes = new SharedReceiveQueueInitAttributes()
+                .maxRequests(4);
         AtomicReference<SharedReceiveQueue> current = new AtomicReference<>(
-                domain.createSharedReceiveQueue(sizes, null));
+                domain.createSharedReceiveQueue(sizes));
         AtomicReference<SharedReceiveQueue> used = new AtomicReference<>();
         AtomicInteger posted = new AtomicInteger();
         whileUsing(() -> {
@@ -379,7 +380,7 @@ class ClosedInUseTest {
                 queue.post(new ReceiveWorkRequest());
             }
         }, () -> Objects.requireNonNull(
-                current.getAndSet(domain.createSharedReceiveQueue(sizes, null))).close());
+                current.getAndSet(domain.createSharedReceiveQueue(sizes))).close());
         assertThat(driver.called(VerbsSymbol.DESTROY_SRQ)).isEqualTo(ROUNDS);
     }
 
@@ -393,7 +394,7 @@ class ClosedInUseTest {
         List<Thread> threads = new ArrayList<>();
         try (CompletionChannel channel = CompletionChannel.create()) {
             CompletionQueue queue = context.createCompletionQueue(4, channel);
-            queue.requestNotification(false);
+            queue.requestNotification();
             for (int i = 0; i < waiting; i++) {
                 threads.add(Thread.startVirtualThread(() -> untilClosed(channel::awaitEvent)));
                 threads.add(Thread.startVirtualThread(() -> untilClosed(context::awaitAsyncEvent)));

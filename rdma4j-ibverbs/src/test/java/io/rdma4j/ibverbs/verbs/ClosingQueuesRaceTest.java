@@ -9,7 +9,7 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,7 +110,7 @@ class ClosingQueuesRaceTest {
             for (int round = 0; round < ROUNDS; round++) {
                 NativeCompletionQueue queue = (NativeCompletionQueue) context
                         .createCompletionQueue(1, channel);
-                queue.requestNotification(false);
+                queue.requestNotification();
                 queue.onEvent();
                 race(() -> {
                     CompletionQueue found = channel.pollEvent(Duration.ZERO);
@@ -137,7 +137,8 @@ class ClosingQueuesRaceTest {
     void noThreadHoldsAnEventOfAClosedSharedReceiveQueue() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
             NativeSharedReceiveQueue queue = (NativeSharedReceiveQueue) domain
-                    .createSharedReceiveQueue(new SharedReceiveQueueAttributes(1, 1, 0), null);
+                    .createSharedReceiveQueue(
+                            new SharedReceiveQueueInitAttributes().maxRequests(1));
             queue.onAsyncEvent(AsyncEventType.SRQ_LIMIT_REACHED);
             race(this::takeAsyncEvent, queue::close, round);
         }

@@ -109,7 +109,7 @@ class DriverFaultsTest {
     @Test
     void whatIsPostedTooLateForSiwIsFlushedAfterTheRest() throws Exception {
         try (Over over = over(SIW)) {
-            over.queue().requestNotification(false);
+            over.queue().requestNotification();
             over.queuePair().postSend(List.of(
                     new SendWorkRequest().id(2).read(0, 1).set(SendFlag.SIGNALED)));
             over.queuePair().postReceive(new ReceiveWorkRequest().id(3));
@@ -168,7 +168,7 @@ class DriverFaultsTest {
             for (int id = 1; id <= 4; id++) {
                 over.queuePair().postReceive(new ReceiveWorkRequest().id(id));
             }
-            over.queue().requestNotification(false);
+            over.queue().requestNotification();
             driver.complete(given(0), 0, WorkCompletionOpcode.RECEIVE.code());
             driver.complete(given(1), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
             assertThat(over.context().ended(over.queuePair(), true)).isNull();

@@ -27,6 +27,7 @@ import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -217,7 +218,8 @@ class ExtendedVerbsTest {
             asked.add("alive " + memory.scope().isAlive());
             return 0;
         });
-        assertErrno(Errno.EINVAL, () -> region.reregister(arena.allocate(8), null, null));
+        assertErrno(Errno.EINVAL,
+                () -> region.reregister(new MemoryRegionChanges().segment(arena.allocate(8))));
         region.close();
         assertThat(memory.scope().isAlive()).isFalse();
         driver.failures.put(VerbsSymbol.REG_MR_IOVA2, Errno.ENOMEM.number());
@@ -258,9 +260,9 @@ class ExtendedVerbsTest {
                 .isEqualTo(6);
         own.copyFrom(100, MemorySegment.ofArray(new byte[]{1, 2, 3}));
         byte[] back = new byte[3];
-        own.copyTo(MemorySegment.ofArray(back), 100);
+        own.copyTo(100, MemorySegment.ofArray(back));
         assertThat(back).containsExactly(1, 2, 3);
-        assertErrno(Errno.EINVAL, () -> own.copyTo(MemorySegment.ofArray(back), 4094));
+        assertErrno(Errno.EINVAL, () -> own.copyTo(4094, MemorySegment.ofArray(back)));
 
         ProtectionDomain domain = context.allocateProtectionDomain();
         MemoryRegion region = domain.register(new MemoryRegionInitAttributes()
@@ -296,8 +298,8 @@ class ExtendedVerbsTest {
         });
         NativeProtectionDomain domain = (NativeProtectionDomain) driver.open()
                 .allocateProtectionDomain();
-        MemoryRegion region = domain.registerDmaBuf(7, 8192, 4096, PEER,
-                Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
+        MemoryRegion region = domain.register(new MemoryRegionInitAttributes().dmaBuf(7, 8192, 4096)
+                .iova(PEER).access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
         assertThat(calls.getFirst()).containsExactly(domain.pointer(), 8192, 4096, PEER, 7,
                 1 | 2);
         assertThat(region.address()).isEqualTo(PEER);
@@ -311,18 +313,23 @@ class ExtendedVerbsTest {
     @Test
     void dmaBufThatCannotBeRegisteredDoesNotReachTheLibrary() throws RdmaException {
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
-        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(-1, 0, 8, 0, Set.of()));
-        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, -1, 8, 0, Set.of()));
-        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, 0, 0, 0, Set.of()));
-        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, 0, 8, 0,
-                Set.of(AccessFlag.REMOTE_WRITE)));
+        assertErrno(Errno.EINVAL,
+                () -> domain.register(new MemoryRegionInitAttributes().dmaBuf(-1, 0, 8)));
+        assertErrno(Errno.EINVAL,
+                () -> domain.register(new MemoryRegionInitAttributes().dmaBuf(7, -1, 8)));
+        assertErrno(Errno.EINVAL,
+                () -> domain.register(new MemoryRegionInitAttributes().dmaBuf(7, 0, 0)));
+        assertErrno(Errno.EINVAL, () -> domain.register(
+                new MemoryRegionInitAttributes().dmaBuf(7, 0, 8).access(AccessFlag.REMOTE_WRITE)));
         assertThat(driver.called(VerbsSymbol.REG_DMABUF_MR)).isZero();
         driver.failures.put(VerbsSymbol.REG_DMABUF_MR, Errno.EOPNOTSUPP.number());
-        assertErrno(Errno.EOPNOTSUPP, () -> domain.registerDmaBuf(7, 0, 8, 0, Set.of()));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> domain.register(new MemoryRegionInitAttributes().dmaBuf(7, 0, 8)));
         domain.close();
         driver.library.remove(VerbsSymbol.REG_DMABUF_MR);
         ProtectionDomain ofAnOlder = driver.open().allocateProtectionDomain();
-        assertErrno(Errno.EOPNOTSUPP, () -> ofAnOlder.registerDmaBuf(7, 0, 8, 0, Set.of()));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> ofAnOlder.register(new MemoryRegionInitAttributes().dmaBuf(7, 0, 8)));
     }
 
     // ---------------------------------------------------------------- timestamps
@@ -468,9 +475,10 @@ class ExtendedVerbsTest {
                 .accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(7).receivePsn(1).maxDestinationReadAtomic(1)
-                .minRnrTimer(1));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1).timeout(14)
+                .destinationQueuePairNumber(7).receivePsn(1).maxDestinationReadAtomic(1)
+                .minRnrTimerCode(1));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
+                .ackTimeoutExponent(14)
                 .retryCount(7).rnrRetry(7).maxReadAtomic(1));
         return queuePair;
     }

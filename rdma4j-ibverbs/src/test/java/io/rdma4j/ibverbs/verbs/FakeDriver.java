@@ -186,10 +186,10 @@ final class FakeDriver implements AutoCloseable {
                 .port(1).accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(7).receivePsn(1).maxDestinationReadAtomic(1)
-                .minRnrTimer(1));
+                .destinationQueuePairNumber(7).receivePsn(1).maxDestinationReadAtomic(1)
+                .minRnrTimerCode(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
-                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+                .ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
     }
 
     synchronized int called(VerbsSymbol symbol) {

@@ -9,7 +9,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -52,7 +52,7 @@ class HalfMadeTest {
         ProtectionDomain domain = context.allocateProtectionDomain();
         assertThatExceptionOfType(RdmaException.class)
                 .isThrownBy(() -> domain.createSharedReceiveQueue(
-                        new SharedReceiveQueueAttributes(4, 1, 0), null))
+                        new SharedReceiveQueueInitAttributes().maxRequests(4)))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
         assertThat(driver.called(VerbsSymbol.DESTROY_SRQ)).isOne();
         domain.close();

@@ -12,6 +12,7 @@ import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionField;
@@ -33,7 +34,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -172,7 +175,7 @@ class LyingLibraryTest {
         QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
                 .completionQueue(context.createCompletionQueue(4)));
         SharedReceiveQueue shared = domain
-                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0), null);
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         for (VerbsSymbol symbol : new VerbsSymbol[]{VerbsSymbol.QUERY_DEVICE,
             VerbsSymbol.QUERY_QP, VerbsSymbol.QUERY_SRQ, VerbsSymbol.QUERY_GID,
             VerbsSymbol.QUERY_PKEY, VerbsSymbol.QUERY_PORT, VerbsSymbol.QUERY_GID_EX,
@@ -189,7 +192,7 @@ class LyingLibraryTest {
             });
         }
         for (Call call : new Call[]{context::queryDevice, () -> context.queryPort(1),
-            () -> context.queryPortSpeed(1),
+            () -> context.queryPortSpeedMbps(1),
             () -> context.queryGid(1, 0), () -> context.queryGidEntry(1, 0),
             context::queryGidTable, () -> context.queryPkey(1, 0),
             queuePair::enhancedConnectionOptions, queuePair::query, shared::query}) {
@@ -259,15 +262,15 @@ class LyingLibraryTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         ExtendedCompletionQueue queue = context
-                .createCompletionQueue(new CompletionQueueInitAttributes());
+                .createExtendedCompletionQueue(new CompletionQueueInitAttributes());
         QueuePair datagrams = domain.createQueuePair(
                 new QueuePairInitAttributes().type(QueuePairType.UD).completionQueue(queue));
         for (Call call : new Call[]{
             () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1), domain::registerNull,
-            () -> domain.advise(MemoryAdvice.PREFETCH, true, List.of()),
+            () -> domain.advise(MemoryAdvice.PREFETCH, List.of(), AdviceFlag.FLUSH),
             () -> domain.createParentDomain(null, null), context::allocateThreadDomain,
             () -> context.allocateDeviceMemory(64, 8), context::queryClock,
-            context::openXrcDomain, () -> queue.moderate(1, 1),
+            context::openXrcDomain, () -> queue.moderate(1, Duration.of(1, ChronoUnit.MICROS)),
             () -> context.createCompletionQueue(
                     new CompletionQueueInitAttributes().ignoreOverrun(true)),
             () -> context.createCompletionQueue(new CompletionQueueInitAttributes()
@@ -294,7 +297,8 @@ class LyingLibraryTest {
         QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
                 .completionQueue(context.createCompletionQueue(4)));
         assertErrno(Errno.EOPNOTSUPP, queuePair::enhancedConnectionOptions);
-        assertErrno(Errno.EOPNOTSUPP, () -> domain.registerDmaBuf(3, 0, 64, 0, Set.of()));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> domain.register(new MemoryRegionInitAttributes().dmaBuf(3, 0, 64)));
         assertErrno(Errno.EOPNOTSUPP,
                 () -> domain.register(Arena.global().allocate(64), 0x1000, Set.of()));
         assertThat(queuePair.isDataInOrder(SendOpcode.RDMA_WRITE)).isFalse();
@@ -309,7 +313,7 @@ class LyingLibraryTest {
         DeviceMemory memory = context.allocateDeviceMemory(64, 8);
         MemorySegment bytes = MemorySegment.ofArray(new byte[8]);
         assertErrno(Errno.EOPNOTSUPP, () -> memory.copyFrom(0, bytes));
-        assertErrno(Errno.EOPNOTSUPP, () -> memory.copyTo(bytes, 0));
+        assertErrno(Errno.EOPNOTSUPP, () -> memory.copyTo(0, bytes));
         assertErrno(Errno.EOPNOTSUPP, () -> context.allocateProtectionDomain()
                 .register(new MemoryRegionInitAttributes().deviceMemory(memory, 0, 8)
                         .access(AccessFlag.ZERO_BASED)));
@@ -341,8 +345,8 @@ class LyingLibraryTest {
     void sharedReceiveQueueOfADriverThatPostsToNoneIsNotMade() throws RdmaException {
         driver.put(ContextOperation.POST_SRQ_RECV.offset(), 0);
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
-        assertErrno(Errno.EOPNOTSUPP, () -> domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(4, 1, 0), null));
+        assertErrno(Errno.EOPNOTSUPP, () -> domain
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4)));
         assertThat(driver.called(VerbsSymbol.CREATE_SRQ)).isZero();
     }
 

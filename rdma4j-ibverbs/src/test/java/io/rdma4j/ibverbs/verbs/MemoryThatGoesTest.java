@@ -7,9 +7,11 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -141,7 +143,7 @@ class MemoryThatGoesTest {
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
         MemoryRegion region = domain.register(Arena.global().allocate(64), Set.of());
         assertErrno(Errno.EFAULT,
-                () -> region.reregister(arena.allocate(64), null, null));
+                () -> region.reregister(new MemoryRegionChanges().segment(arena.allocate(64))));
         assertThat(driver.called(VerbsSymbol.DEREG_MR)).isOne();
         region.close();
         assertThat(driver.called(VerbsSymbol.DEREG_MR)).isOne();
@@ -158,7 +160,7 @@ class MemoryThatGoesTest {
         context.lock();
         try {
             arena.close();
-            region.reregister(Arena.global().allocate(128), null, null);
+            region.reregister(new MemoryRegionChanges().segment(Arena.global().allocate(128)));
         } finally {
             context.unlock();
         }
@@ -187,8 +189,8 @@ class MemoryThatGoesTest {
         NativeMemoryRegion region = (NativeMemoryRegion) domain
                 .register(Arena.global().allocate(64), Set.of());
         var memory = Arena.global().allocate(128);
-        region.reregister(memory, other,
-                Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
+        region.reregister(new MemoryRegionChanges().segment(memory).protectionDomain(other)
+                .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
         assertThat(asked[0]).containsExactly(region.pointer(), 1 | 2 | 4, other.pointer(),
                 memory.address(), 128, 1 | 4);
         assertThat(region.rkey()).isEqualTo(0x77);
@@ -215,7 +217,8 @@ class MemoryThatGoesTest {
         for (int answer : new int[]{-1, -2}) {
             MemoryRegion region = afterReregistering(answer, Errno.EINVAL);
             assertErrno(Errno.EINVAL,
-                    () -> region.reregister(Arena.global().allocate(128), null, null));
+                    () -> region.reregister(
+                            new MemoryRegionChanges().segment(Arena.global().allocate(128))));
             assertThat(region.length()).isEqualTo(64);
             assertThat(driver.called(VerbsSymbol.DEREG_MR)).isZero();
         }
@@ -225,7 +228,8 @@ class MemoryThatGoesTest {
     void regionOfADeviceThatCannotReregisterIsAsItWas() throws RdmaException {
         MemoryRegion region = afterReregistering(-4, Errno.EOPNOTSUPP);
         assertErrno(Errno.EOPNOTSUPP,
-                () -> region.reregister(Arena.global().allocate(128), null, null));
+                () -> region.reregister(
+                        new MemoryRegionChanges().segment(Arena.global().allocate(128))));
         assertThat(region.length()).isEqualTo(64);
         assertThat(driver.called(VerbsSymbol.DEREG_MR)).isZero();
     }
@@ -233,7 +237,7 @@ class MemoryThatGoesTest {
     @Test
     void regionHasItsNewMemoryThoughTheOldIsNotHandedToChildProcesses() throws RdmaException {
         MemoryRegion region = afterReregistering(-3, Errno.EINVAL);
-        region.reregister(Arena.global().allocate(128), null, null);
+        region.reregister(new MemoryRegionChanges().segment(Arena.global().allocate(128)));
         assertThat(region.length()).isEqualTo(128);
     }
 
@@ -243,10 +247,11 @@ class MemoryThatGoesTest {
         for (int answer : new int[]{-4, -5}) {
             MemoryRegion region = afterReregistering(answer, Errno.ENOMEM);
             assertErrno(Errno.ENOMEM,
-                    () -> region.reregister(Arena.global().allocate(128), null, null));
+                    () -> region.reregister(
+                            new MemoryRegionChanges().segment(Arena.global().allocate(128))));
             assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(++ended);
             assertThatExceptionOfType(RdmaClosedException.class)
-                    .isThrownBy(() -> region.reregister(null, null, Set.of()))
+                    .isThrownBy(() -> region.reregister(new MemoryRegionChanges().access(Set.of())))
                     .withMessageContaining("could not be reregistered");
             region.close();
             assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(ended);
@@ -286,14 +291,15 @@ class MemoryThatGoesTest {
         });
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
         MemoryRegion region = domain.register(Arena.global().allocate(64), Set.of());
-        domain.advise(MemoryAdvice.PREFETCH, true,
-                List.of(new ScatterGatherElement(region.address() + 8, 16, region.lkey())));
+        domain.advise(MemoryAdvice.PREFETCH,
+                List.of(new ScatterGatherElement(region.address() + 8, 16, region.lkey())),
+                AdviceFlag.FLUSH);
         // The advice, the flag, the list and its length; and its first element.
         assertThat(asked).containsExactly((long) MemoryAdvice.PREFETCH.code(), 1L, 0L, 1L,
                 region.address() + 8, 16L, (long) region.lkey());
         asked.clear();
-        assertErrno(Errno.ENOENT, () -> domain.advise(MemoryAdvice.PREFETCH, true,
-                List.of(new ScatterGatherElement(0, 16, region.lkey() + 1))));
+        assertErrno(Errno.ENOENT, () -> domain.advise(MemoryAdvice.PREFETCH,
+                List.of(new ScatterGatherElement(0, 16, region.lkey() + 1)), AdviceFlag.FLUSH));
         assertThat(asked).isEmpty();
         region.close();
     }

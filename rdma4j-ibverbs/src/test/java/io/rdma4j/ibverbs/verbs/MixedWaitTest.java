@@ -97,7 +97,7 @@ class MixedWaitTest {
         awaitTurnOf(device.asyncEventChannel());
         take(device.asyncEventChannel(), AsyncEventType.PORT_ACTIVE);
 
-        ofNative.requestNotification(false);
+        ofNative.requestNotification();
         driver.announce();
         awaitTurnOf(completions);
         assertThat(completions.awaitEvent()).isSameAs(ofNative);
@@ -111,7 +111,7 @@ class MixedWaitTest {
             assertThat(event.type()).isEqualTo(CmEventType.ADDR_RESOLVED);
         }
 
-        ofSoftware.requestNotification(false);
+        ofSoftware.requestNotification();
         overrun(ofSoftware);
         List<WaitChannel<?>> ready = new ArrayList<>();
         for (int i = 0; i < 2; i++) {

@@ -36,7 +36,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -49,6 +49,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -93,10 +94,10 @@ class NativeVerbsTest {
                 .port(1).accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(7).receivePsn(1).maxDestinationReadAtomic(1)
-                .minRnrTimer(1));
+                .destinationQueuePairNumber(7).receivePsn(1).maxDestinationReadAtomic(1)
+                .minRnrTimerCode(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
-                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+                .ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
         return new Setting(context, domain, queue, queuePair);
     }
 
@@ -124,7 +125,7 @@ class NativeVerbsTest {
         driver.put(Context.EXTENSION_SIZE, Context.SIZE);
         driver.put(ContextOperation.MODIFY_CQ.offset(), 1);
         CompletionQueue queue = driver.open().createCompletionQueue(16);
-        assertErrno(Errno.EOPNOTSUPP, () -> queue.moderate(1, 1));
+        assertErrno(Errno.EOPNOTSUPP, () -> queue.moderate(1, Duration.of(1, ChronoUnit.MICROS)));
     }
 
     @Test
@@ -348,8 +349,8 @@ class NativeVerbsTest {
 
     private static SharedReceiveQueue shared(ProtectionDomain domain, int requests)
             throws RdmaException {
-        return domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(requests, 1, 0),
-                null);
+        return domain.createSharedReceiveQueue(
+                new SharedReceiveQueueInitAttributes().maxRequests(requests));
     }
 
     private static List<ReceiveWorkRequest> receives(int count) {
@@ -499,7 +500,7 @@ class NativeVerbsTest {
         NativeContext context = driver.open();
         try (CompletionChannel channel = CompletionChannel.create()) {
             CompletionQueue queue = context.createCompletionQueue(4, channel);
-            queue.requestNotification(false);
+            queue.requestNotification();
             assertThat(driver.armed()).isOne();
             driver.announce();
             assertThat(channel.pollEvent(Duration.ofSeconds(30))).isSameAs(queue);

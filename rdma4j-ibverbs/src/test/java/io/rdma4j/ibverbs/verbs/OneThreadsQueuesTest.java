@@ -14,7 +14,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -65,7 +65,7 @@ class OneThreadsQueuesTest {
         NativeProtectionDomain domain = (NativeProtectionDomain) driver.open()
                 .allocateProtectionDomain();
         domain.createParentDomain(null, null)
-                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0), null);
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         assertThat(madeIn[0]).isEqualTo(domain.pointer());
     }
 

@@ -193,8 +193,8 @@ class PostingChecksTest {
                 AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND);
         NativeMemoryWindow window = (NativeMemoryWindow) domain
                 .allocateMemoryWindow(MemoryWindowType.TYPE_1);
-        queuePair.bindMemoryWindow(window, 9, new MemoryWindowBind(region, region.address() + 8,
-                16, Set.of(AccessFlag.REMOTE_READ)), true);
+        queuePair.bindMemoryWindow(9, window, new MemoryWindowBind(region, region.address() + 8,
+                16, Set.of(AccessFlag.REMOTE_READ)), SendFlag.SIGNALED);
         assertThat(pointers).containsExactly(((NativeQueuePair) queuePair).pointer(),
                 window.pointer());
         assertThat(Native.getInt(written[0], 8)).isEqualTo(2);
@@ -228,9 +228,10 @@ class PostingChecksTest {
         MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
         MemoryWindowBind bind = new MemoryWindowBind(region, region.address(), 16, Set.of());
         QueuePair idle = create(context, domain, QueuePairType.RC);
-        assertErrno(Errno.EINVAL, () -> idle.bindMemoryWindow(window, 1, bind, true));
+        assertErrno(Errno.EINVAL, () -> idle.bindMemoryWindow(1, window, bind, SendFlag.SIGNALED));
         QueuePair ofDatagrams = ready(context, domain, QueuePairType.UD);
-        assertErrno(Errno.EINVAL, () -> ofDatagrams.bindMemoryWindow(window, 1, bind, true));
+        assertErrno(Errno.EINVAL,
+                () -> ofDatagrams.bindMemoryWindow(1, window, bind, SendFlag.SIGNALED));
         assertThat(driver.posts).isZero();
     }
 

@@ -18,6 +18,8 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -133,11 +135,12 @@ class ResetInUseTest {
         CompletionQueue queue = driver.open().createCompletionQueue(4);
         for (int[] wrong : new int[][]{{0x1_0000, 1}, {1, 0x1_0000}, {-1, 1}, {1, -1}}) {
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> queue.moderate(wrong[0], wrong[1]))
+                    .isThrownBy(() -> queue.moderate(wrong[0],
+                            Duration.of(wrong[1], ChronoUnit.MICROS)))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
         }
         assertThat(asked[0]).isZero();
-        queue.moderate(0xffff, 0xffff);
+        queue.moderate(0xffff, Duration.of(0xffff, ChronoUnit.MICROS));
         assertThat(asked[0]).isOne();
     }
 }

@@ -4,6 +4,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceCapability;
@@ -16,6 +17,7 @@ import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -30,10 +32,10 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.ThreadDomain;
@@ -47,6 +49,8 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Set;
 
@@ -123,7 +127,7 @@ class UseAfterCloseTest {
 
     private static SharedReceiveQueueInitAttributes shared() {
         return new SharedReceiveQueueInitAttributes()
-                .attributes(new SharedReceiveQueueAttributes(4, 1, 0));
+                .maxRequests(4);
     }
 
     private static QueuePair ready(ProtectionDomain domain, QueuePairType type,
@@ -140,7 +144,7 @@ class UseAfterCloseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         ExtendedCompletionQueue queue = context
-                .createCompletionQueue(new CompletionQueueInitAttributes());
+                .createExtendedCompletionQueue(new CompletionQueueInitAttributes());
         QueuePair closed = ready(domain, QueuePairType.UD, queue);
         MemoryRegion region = domain.register(memory(), AccessFlag.LOCAL_WRITE,
                 AccessFlag.MW_BIND);
@@ -154,7 +158,7 @@ class UseAfterCloseTest {
                 () -> closed.postReceive(new ReceiveWorkRequest()),
                 () -> closed.postReceive(List.of(new ReceiveWorkRequest())),
                 closed::startBatch,
-                () -> closed.bindMemoryWindow(window, 1, bind, true),
+                () -> closed.bindMemoryWindow(1, window, bind, SendFlag.SIGNALED),
                 closed::query,
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),
@@ -170,7 +174,7 @@ class UseAfterCloseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         try (CompletionChannel channel = CompletionChannel.create()) {
-            ExtendedCompletionQueue closed = context.createCompletionQueue(
+            ExtendedCompletionQueue closed = context.createExtendedCompletionQueue(
                     new CompletionQueueInitAttributes().channel(channel));
             int capacity = closed.capacity();
             assertClosedOnce(closed);
@@ -181,8 +185,8 @@ class UseAfterCloseTest {
             }
             assertNoneReachesTheLibrary(() -> closed.poll(new WorkCompletion()),
                     () -> closed.poll(WorkCompletion.array(2)), closed::startPoll,
-                    () -> closed.requestNotification(true), () -> closed.resize(8),
-                    () -> closed.moderate(1, 1),
+                    () -> closed.requestSolicitedNotification(), () -> closed.resize(8),
+                    () -> closed.moderate(1, Duration.of(1, ChronoUnit.MICROS)),
                     () -> domain.createQueuePair(
                             new QueuePairInitAttributes().completionQueue(closed)));
         }
@@ -215,8 +219,8 @@ class UseAfterCloseTest {
                 () -> closed.register(new MemoryRegionInitAttributes().deviceMemory(own, 0, 8)
                         .access(AccessFlag.ZERO_BASED)),
                 () -> closed.allocateRegion(64, Set.of()), closed::registerNull,
-                () -> closed.registerDmaBuf(3, 0, 64, 0, Set.of()),
-                () -> closed.advise(MemoryAdvice.PREFETCH, true, List.of()),
+                () -> closed.register(new MemoryRegionInitAttributes().dmaBuf(3, 0, 64)),
+                () -> closed.advise(MemoryAdvice.PREFETCH, List.of(), AdviceFlag.FLUSH),
                 () -> closed.allocateMemoryWindow(MemoryWindowType.TYPE_1),
                 () -> closed.createParentDomain(null, null),
                 () -> closed.createQueuePair(wanted),
@@ -243,7 +247,7 @@ class UseAfterCloseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         QueuePair queuePair = ready(domain, QueuePairType.RC,
-                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+                context.createExtendedCompletionQueue(new CompletionQueueInitAttributes()));
         MemoryRegion region = domain.register(memory(), AccessFlag.LOCAL_WRITE,
                 AccessFlag.MW_BIND);
         MemoryRegion other = domain.register(memory(), AccessFlag.LOCAL_WRITE,
@@ -253,12 +257,14 @@ class UseAfterCloseTest {
         MemoryWindowBind toClosed = new MemoryWindowBind(region, region.address(), 8, Set.of());
         MemoryWindowBind toOpen = new MemoryWindowBind(other, other.address(), 8, Set.of());
         assertClosedOnce(region);
-        assertNoneReachesTheLibrary(() -> region.reregister(memory(), null, null),
-                () -> queuePair.bindMemoryWindow(first, 1, toClosed, true),
+        assertNoneReachesTheLibrary(
+                () -> region.reregister(new MemoryRegionChanges().segment(memory())),
+                () -> queuePair.bindMemoryWindow(1, first, toClosed, SendFlag.SIGNALED),
                 () -> queuePair.postSend(new SendWorkRequest().bind(second, 1, toClosed)));
         assertClosedOnce(first);
         assertClosedOnce(second);
-        assertNoneReachesTheLibrary(() -> queuePair.bindMemoryWindow(first, 1, toOpen, true),
+        assertNoneReachesTheLibrary(
+                () -> queuePair.bindMemoryWindow(1, first, toOpen, SendFlag.SIGNALED),
                 () -> queuePair.postSend(new SendWorkRequest().bind(second, 1, toOpen)));
     }
 
@@ -267,7 +273,7 @@ class UseAfterCloseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         QueuePair queuePair = ready(domain, QueuePairType.UD,
-                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+                context.createExtendedCompletionQueue(new CompletionQueueInitAttributes()));
         AddressHandle closed = domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0));
         assertClosedOnce(closed);
         assertNoneReachesTheLibrary(
@@ -281,7 +287,7 @@ class UseAfterCloseTest {
         DeviceMemory closed = context.allocateDeviceMemory(64, 8);
         assertClosedOnce(closed);
         assertNoneReachesTheLibrary(() -> closed.copyFrom(0, memory()),
-                () -> closed.copyTo(memory(), 0),
+                () -> closed.copyTo(0, memory()),
                 () -> domain.register(new MemoryRegionInitAttributes().deviceMemory(closed, 0, 8)
                         .access(AccessFlag.ZERO_BASED)));
     }
@@ -290,7 +296,7 @@ class UseAfterCloseTest {
     void flow() throws Exception {
         NativeContext context = driver.open();
         QueuePair queuePair = ready(context.allocateProtectionDomain(), QueuePairType.UD,
-                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+                context.createExtendedCompletionQueue(new CompletionQueueInitAttributes()));
         Flow closed = queuePair.attachFlow(RULE);
         assertClosedOnce(closed);
     }
@@ -331,7 +337,7 @@ class UseAfterCloseTest {
         NativeContext closed = driver.open();
         assertClosedOnce(closed);
         assertNoneReachesTheLibrary(closed::queryDevice, closed::queryClock,
-                () -> closed.queryPort(1), () -> closed.queryPortSpeed(1),
+                () -> closed.queryPort(1), () -> closed.queryPortSpeedMbps(1),
                 () -> closed.queryGid(1, 0), () -> closed.queryGidEntry(1, 0),
                 closed::queryGidTable, () -> closed.queryPkey(1, 0),
                 () -> closed.pkeyIndex(1, 0xffff),

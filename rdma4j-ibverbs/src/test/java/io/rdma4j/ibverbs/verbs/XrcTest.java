@@ -28,7 +28,6 @@ import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
@@ -134,7 +133,7 @@ class XrcTest {
             CompletionQueue queue) {
         return new SharedReceiveQueueInitAttributes().type(SharedReceiveQueueType.XRC)
                 .xrcDomain(connections).completionQueue(queue)
-                .attributes(new SharedReceiveQueueAttributes(4, 2, 1)).userContext("ours");
+                .maxRequests(4).maxElements(2).limit(1).userContext("ours");
     }
 
     // ---------------------------------------------------------------- domains
@@ -220,8 +219,9 @@ class XrcTest {
             assertRefused(Errno.EOPNOTSUPP, () -> domain.createQueuePair(
                     new QueuePairInitAttributes().type(type).completionQueue(queue)), "XRC");
         }
-        assertRefused(Errno.EOPNOTSUPP, () -> domain.createSharedReceiveQueue(
-                SharedReceiveQueueType.XRC, new SharedReceiveQueueAttributes(1, 1, 0), null),
+        assertRefused(Errno.EOPNOTSUPP,
+                () -> domain.createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                        .type(SharedReceiveQueueType.XRC).maxRequests(1)),
                 "XRC");
         assertThat(given).isEmpty();
         assertThat(driver.called(VerbsSymbol.CREATE_QP)).isZero();
@@ -257,7 +257,8 @@ class XrcTest {
     @Test
     void basicSharedReceiveQueueTakesTheOldCallAndHasNoNumber() throws RdmaException {
         SharedReceiveQueue shared = driver.open().allocateProtectionDomain()
-                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 2, 0), null);
+                .createSharedReceiveQueue(
+                        new SharedReceiveQueueInitAttributes().maxRequests(4).maxElements(2));
         assertThat(shared.type()).isEqualTo(SharedReceiveQueueType.BASIC);
         assertThat(driver.called(VerbsSymbol.CREATE_SRQ)).isOne();
         assertThat(given).isEmpty();
@@ -355,9 +356,9 @@ class XrcTest {
         assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
                 .accessFlags(Set.of()));
-        queuePair.modify(connected().maxDestinationReadAtomic(1).minRnrTimer(1));
+        queuePair.modify(connected().maxDestinationReadAtomic(1).minRnrTimerCode(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
-                .timeout(14));
+                .ackTimeoutExponent(14));
         assertThat(queuePair.state()).isEqualTo(QueuePairState.RTS);
         assertThat(driver.called(VerbsSymbol.MODIFY_QP)).isEqualTo(3);
     }
@@ -365,7 +366,7 @@ class XrcTest {
     private static QueuePairAttributes connected() {
         return new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
-                .destinationQueuePair(7).receivePsn(1);
+                .destinationQueuePairNumber(7).receivePsn(1);
     }
 
     @Test
@@ -427,7 +428,7 @@ class XrcTest {
                 .accessFlags(Set.of()));
         queuePair.modify(connected());
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
-                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+                .ackTimeoutExponent(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
         return queuePair;
     }
 
@@ -446,7 +447,7 @@ class XrcTest {
         assertRefused(Errno.EINVAL, () -> queuePair.postReceive(new ReceiveWorkRequest()),
                 "XRC_SEND", "peer's shared receive queue");
         SharedReceiveQueue shared = domain
-                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(1, 1, 0), null);
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(1));
         assertRefused(Errno.EINVAL,
                 () -> domain.createQueuePair(sending(queue).sharedReceiveQueue(shared)),
                 "receive nothing");

@@ -21,19 +21,19 @@ import java.nio.ByteBuffer;
  * @param pathMtu the largest packet this side can send
  * @param isMtuFixed whether the connection must have this path MTU, instead of a smaller one that the peer names
  * @param typeOfService the IP type of service or traffic class
- * @param acknowledgeTimeout the acknowledgement time-out of the queue pairs, an exponent; null for the
+ * @param ackTimeoutExponent the acknowledgement time-out of the queue pairs, an exponent; null for the
  *        manager's own
  */
 public record ConnectSpec(CmPeer peer, PortSpace space, QueuePairType type, int sourcePort,
         int destinationPort, ConnectionParameters parameters, int queuePairNumber, Mtu pathMtu,
-        boolean isMtuFixed, int typeOfService, @Nullable Integer acknowledgeTimeout) {
+        boolean isMtuFixed, int typeOfService, @Nullable Integer ackTimeoutExponent) {
 
     /** One whose path MTU may become smaller. */
     public ConnectSpec(CmPeer peer, PortSpace space, QueuePairType type, int sourcePort,
             int destinationPort, ConnectionParameters parameters, int queuePairNumber, Mtu pathMtu,
-            int typeOfService, @Nullable Integer acknowledgeTimeout) {
+            int typeOfService, @Nullable Integer ackTimeoutExponent) {
         this(peer, space, type, sourcePort, destinationPort, parameters, queuePairNumber, pathMtu,
-                false, typeOfService, acknowledgeTimeout);
+                false, typeOfService, ackTimeoutExponent);
     }
 
     long serviceId() {

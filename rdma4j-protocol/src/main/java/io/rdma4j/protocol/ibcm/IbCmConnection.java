@@ -140,7 +140,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         transaction = manager.newTransaction(localId);
         localQueuePair = call.queuePairNumber();
         isMtuFixed = call.isMtuFixed();
-        Integer chosen = call.acknowledgeTimeout();
+        Integer chosen = call.ackTimeoutExponent();
         int ackTimeout = chosen == null ? settings.ackTimeout() : chosen;
         PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0,
                 terms.typeOfService(), 64, 0, ackTimeout << 3);

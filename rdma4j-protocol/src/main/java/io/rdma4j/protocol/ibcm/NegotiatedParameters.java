@@ -108,16 +108,16 @@ final class NegotiatedParameters {
             case RTR -> {
                 attributes.addressVector(AddressHandleAttributes.to(remote, gidIndex)
                         .withTrafficClass(typeOfService)).pathMtu(mtu())
-                        .destinationQueuePair(remoteQueuePair).receivePsn(receivePsn);
+                        .destinationQueuePairNumber(remoteQueuePair).receivePsn(receivePsn);
                 if (type == QueuePairType.RC) {
                     attributes.maxDestinationReadAtomic(responderResources)
-                            .minRnrTimer(settings.minRnrTimer());
+                            .minRnrTimerCode(settings.minRnrTimer());
                 }
             }
             case RTS -> {
                 attributes.sendPsn(sendPsn);
                 if (type == QueuePairType.RC) {
-                    attributes.timeout(ackTimeout).retryCount(retryCount)
+                    attributes.ackTimeoutExponent(ackTimeout).retryCount(retryCount)
                             .rnrRetry(rnrRetryCount).maxReadAtomic(initiatorDepth);
                 }
             }

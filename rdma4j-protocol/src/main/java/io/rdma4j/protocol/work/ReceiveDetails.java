@@ -69,7 +69,7 @@ public final class ReceiveDetails {
     }
 
     /** {@return the queue pair a datagram comes from} */
-    public int sourceQueuePair() {
+    public int sourceQueuePairNumber() {
         return sourceQueuePair;
     }
 

@@ -68,7 +68,7 @@ public final class SendRequest {
         flushLength = from.flushLength();
         flushPlacement = from.flushPlacement();
         flushSelectivity = from.flushSelectivity();
-        remoteQueuePair = from.remoteQueuePair();
+        remoteQueuePair = from.remoteQueuePairNumber();
         remoteQkey = from.remoteQkey();
         window = from.window();
         windowBind = from.windowBind();
@@ -273,7 +273,7 @@ public final class SendRequest {
     }
 
     /** {@return the queue pair a datagram goes to} */
-    public int remoteQueuePair() {
+    public int remoteQueuePairNumber() {
         return remoteQueuePair;
     }
 

@@ -209,7 +209,7 @@ class CmCallsTest extends CmPair {
     void acknowledgementsAreWaitedForTwiceAsLongAsThePeerTakes(int delay, int timeout)
             throws Exception {
         assertThat(replied(delay, QueuePairType.RC)
-                .queuePairAttributes(QueuePairState.RTS, client.own, 0).timeout())
+                .queuePairAttributes(QueuePairState.RTS, client.own, 0).ackTimeoutExponent())
                 .isEqualTo(timeout);
     }
 
@@ -217,7 +217,7 @@ class CmCallsTest extends CmPair {
     void replyIsWhatTheRequesterGoesBy() throws Exception {
         IbCmConnection connection = replied(0, QueuePairType.RC);
         QueuePairAttributes rtr = connection.queuePairAttributes(QueuePairState.RTR, client.own, 3);
-        assertThat(rtr.destinationQueuePair()).isEqualTo(0x777);
+        assertThat(rtr.destinationQueuePairNumber()).isEqualTo(0x777);
         assertThat(rtr.pathMtu()).isEqualTo(Mtu.MTU_1024);
         assertThat(rtr.maxDestinationReadAtomic()).isEqualTo(1);
         assertThat(rtr.addressVector().trafficClass()).isEqualTo(0x20);

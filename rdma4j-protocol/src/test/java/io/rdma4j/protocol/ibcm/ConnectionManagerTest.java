@@ -146,8 +146,8 @@ class ConnectionManagerTest extends CmPair {
         QueuePairAttributes clientRts = client.connection()
                 .queuePairAttributes(QueuePairState.RTS, client.own, 1);
 
-        assertThat(serverRtr.destinationQueuePair()).isEqualTo(0x111111);
-        assertThat(clientRtr.destinationQueuePair()).isEqualTo(0x222222);
+        assertThat(serverRtr.destinationQueuePairNumber()).isEqualTo(0x111111);
+        assertThat(clientRtr.destinationQueuePairNumber()).isEqualTo(0x222222);
         assertThat(serverRtr.receivePsn()).isEqualTo(clientRts.sendPsn());
         assertThat(clientRtr.receivePsn()).isEqualTo(serverRts.sendPsn());
         assertThat(serverRtr.maxDestinationReadAtomic()).isEqualTo(3);

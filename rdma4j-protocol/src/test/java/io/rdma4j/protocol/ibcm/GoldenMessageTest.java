@@ -126,7 +126,7 @@ class GoldenMessageTest {
             MemorySegment bytes = packet.payload();
             assertThat(view.wrap(bytes, 0, (int) bytes.byteSize())).isNull();
             if (view.opcode().hasDatagram()
-                    && view.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
+                    && view.destinationQueuePairNumber() == IbConnectionManager.QUEUE_PAIR) {
                 assertThat(view.qkey()).isEqualTo(IbConnectionManager.QKEY);
                 mads.add(bytes.asSlice(view.payloadStart(), view.payloadLength())
                         .toArray(ValueLayout.JAVA_BYTE));

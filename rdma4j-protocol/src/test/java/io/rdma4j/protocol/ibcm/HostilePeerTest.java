@@ -560,7 +560,7 @@ class HostilePeerTest extends CmPair {
             QueuePairAttributes attributes = connection.queuePairAttributes(QueuePairState.RTS,
                     server.own, 0);
             // Never less than ours, and seconds at most.
-            assertThat(attributes.timeout())
+            assertThat(attributes.ackTimeoutExponent())
                     .isEqualTo(extreme == 0 ? CmSettings.defaults(1).ackTimeout() : 20);
             assertThat(attributes.retryCount()).isEqualTo(extreme & 7);
             assertThat(attributes.rnrRetry()).isEqualTo(extreme & 7);

@@ -288,7 +288,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
                     details.immediateOrRkey());
         }
         if (details.isDatagram()) {
-            completion.fillSource(details.sourceQueuePair(),
+            completion.fillSource(details.sourceQueuePairNumber(),
                     details.hasRoute() ? WorkCompletionFlag.GRH.bit() : 0);
         }
         engine.onDelivered();

@@ -79,9 +79,9 @@ final class IbConnection implements CmConnection {
                 QueuePairAttributes attributes = nic.driver()
                         .call(nowNs -> ibConnection().queuePairAttributes(target, own,
                                 nic.gids().indexOf(ibConnection().peer().local())));
-                Integer timeout = options.acknowledgeTimeout();
+                Integer timeout = options.ackTimeoutExponent();
                 if (timeout != null && attributes.isSet(QueuePairAttribute.TIMEOUT)) {
-                    attributes.timeout(timeout);
+                    attributes.ackTimeoutExponent(timeout);
                 }
                 return attributes;
             }

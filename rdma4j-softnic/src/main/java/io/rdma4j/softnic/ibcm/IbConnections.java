@@ -108,7 +108,7 @@ public final class IbConnections implements ConnectionServices {
                 call.destination().getPort(), call.parameters(), call.queuePairNumber(),
                 chosen == null ? nic.pathMtu(peer.local(), peer.remote()) : chosen,
                 chosen != null, call.options().typeOfService(),
-                call.options().acknowledgeTimeout());
+                call.options().ackTimeoutExponent());
     }
 
     private void requirePathMtu(ConnectRequest call, CmPeer peer) throws RdmaException {

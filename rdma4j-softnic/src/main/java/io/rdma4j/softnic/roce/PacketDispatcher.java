@@ -80,7 +80,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         packet.travelled(shared.source(), shared.local());
-        if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
+        if (packet.destinationQueuePairNumber() == IbConnectionManager.QUEUE_PAIR) {
             drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
             return;
         }
@@ -121,7 +121,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             drop(Counter.DROPPED_BAD_PKEY, source);
             return;
         }
-        int number = packet.destinationQueuePair();
+        int number = packet.destinationQueuePairNumber();
         Opcode.Service service = packet.opcode().service();
         if (local.isMulticast()) {
             List<MulticastGroups.Member> members = groups.members(local);
@@ -178,7 +178,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     }
 
     private boolean isFrom(RoceQueuePair queuePair) {
-        return queuePair.number() == packet.sourceQueuePair()
+        return queuePair.number() == packet.sourceQueuePairNumber()
                 && network.port(packet.source()) != null;
     }
 

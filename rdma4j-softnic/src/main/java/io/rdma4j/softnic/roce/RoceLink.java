@@ -275,7 +275,7 @@ final class RoceLink implements Link {
      */
     private void send(@Nullable RoceQueuePair queuePair) {
         Path path = outgoing.path();
-        boolean isToItself = staysHere(path, outgoing.destinationQueuePair());
+        boolean isToItself = staysHere(path, outgoing.destinationQueuePairNumber());
         MemoryPath way = null;
         if (queuePair != null && !isToItself) {
             queuePair.leaves(outgoing);

@@ -107,7 +107,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             isWayKnown = false;
         }
         if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
-            destination = attributes.destinationQueuePair();
+            destination = attributes.destinationQueuePairNumber();
             isWayKnown = false;
         }
         if (attributes.isSet(QueuePairAttribute.PATH_MTU)) {
@@ -145,7 +145,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** Finds the way of a datagram. */
     void findWay(SharedMemory shared, OutgoingPacket datagram) {
         if (service == Opcode.Service.UD) {
-            MemoryPath found = shared.path(datagram.path(), datagram.destinationQueuePair());
+            MemoryPath found = shared.path(datagram.path(), datagram.destinationQueuePairNumber());
             if (!Objects.equals(found, memoryPath)) {
                 memoryPath = found;
             }

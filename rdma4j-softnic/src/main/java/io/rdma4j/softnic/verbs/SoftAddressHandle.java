@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.protocol.work.Route;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;

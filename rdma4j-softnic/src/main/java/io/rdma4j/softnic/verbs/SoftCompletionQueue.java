@@ -1,8 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.CompletionHanding;
-import io.rdma4j.verbs.CompletionHandler;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -10,9 +7,13 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CompletionEvents;
+import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.spi.ModerationPeriod;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -22,6 +23,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -196,7 +198,16 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     }
 
     @Override
-    public void requestNotification(boolean solicitedOnly) throws RdmaException {
+    public void requestNotification() throws RdmaException {
+        requestNotification(false);
+    }
+
+    @Override
+    public void requestSolicitedNotification() throws RdmaException {
+        requestNotification(true);
+    }
+
+    private void requestNotification(boolean solicitedOnly) throws RdmaException {
         checkOpen();
         if (channel == null) {
             throw new RdmaException(Errno.EINVAL, "request notification",
@@ -250,10 +261,12 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     }
 
     @Override
-    public void moderate(int count, int periodUs) throws RdmaException {
+    public void moderate(int count, Duration period) throws RdmaException {
         String operation = "moderate completion queue";
         Limits.checkRange(operation, "the count", count, 0, Limits.MODERATION_COUNT);
-        Limits.checkRange(operation, "the period", periodUs, 0, Limits.MODERATION_US);
+        long periodUs = ModerationPeriod.us(period);
+        Limits.checkRange(operation, "the period in microseconds", periodUs, 0,
+                Limits.MODERATION_US);
         driver.call(nowNs -> {
             checkOpen();
             ring.moderate(count, periodUs * 1_000L);

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -17,9 +16,9 @@ import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.spi.ReportedPort;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
@@ -124,10 +123,10 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public long queryPortSpeed(int port) throws RdmaException {
+    public long queryPortSpeedMbps(int port) throws RdmaException {
         checkPort("query port speed", port);
         // 1X at 2.5 Gb/s, as queryPort says: a software device is as fast as its processor.
-        return 25;
+        return 2_500;
     }
 
     @Override
@@ -228,15 +227,8 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int capacity,
-            @Nullable CompletionChannel channel, @Nullable Object userContext,
-            int completionVector) throws RdmaException {
-        return createCompletionQueue(new CompletionQueueInitAttributes().capacity(capacity)
-                .channel(channel).userContext(userContext).completionVector(completionVector));
-    }
-
-    @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+    public ExtendedCompletionQueue createExtendedCompletionQueue(
+            CompletionQueueInitAttributes attributes)
             throws RdmaException {
         checkOpen();
         String operation = "create completion queue";

@@ -59,7 +59,7 @@ final class SoftDeviceMemory implements DeviceMemory {
     }
 
     @Override
-    public void copyTo(MemorySegment target, long offset) throws RdmaException {
+    public void copyTo(long offset, MemorySegment target) throws RdmaException {
         target.copyFrom(slice("copy from device memory", offset, target.byteSize()));
     }
 

@@ -1,10 +1,11 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -89,9 +90,10 @@ final class SoftMemoryRegion implements MemoryRegion {
     }
 
     @Override
-    public void reregister(@Nullable MemorySegment newSegment,
-            @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
-            throws RdmaException {
+    public void reregister(MemoryRegionChanges changes) throws RdmaException {
+        MemorySegment newSegment = changes.segment();
+        ProtectionDomain newDomain = changes.protectionDomain();
+        Set<AccessFlag> newAccess = changes.access();
         if (newSegment != null) {
             if (deviceMemory != null) {
                 throw new RdmaException(Errno.EINVAL, REREGISTER,
@@ -116,7 +118,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                         "the region is of no memory and stays so");
             }
             MemorySegment segment = newSegment == null ? now.segment() : newSegment;
-            Set<AccessFlag> rights = newAccess == null ? access : Set.copyOf(newAccess);
+            Set<AccessFlag> rights = newAccess == null ? access : newAccess;
             MemoryChecks.check(REREGISTER, segment, rights);
             long address = newSegment == null
                     ? now.address()

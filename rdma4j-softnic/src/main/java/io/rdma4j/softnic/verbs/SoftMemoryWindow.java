@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.softnic.memory.Window;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;

@@ -1,13 +1,15 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.spi.RegionMemory;
+import io.rdma4j.spi.RegionPlace;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -23,7 +25,8 @@ import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -137,17 +141,21 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
-        MemorySegment segment = attributes.segment();
-        boolean isInDevice = attributes.deviceMemory() != null;
-        if ((segment != null) == isInDevice) {
-            throw new RdmaException(Errno.EINVAL, REGISTER, (isInDevice ? "both" : "neither")
-                    + " a segment and device memory are set; a region lies in one of them");
-        }
+    public MemoryRegion register(MemoryRegionInitAttributes wanted) throws RdmaException {
+        checkOpen();
+        MemoryRegionInitAttributes attributes = new MemoryRegionInitAttributes(wanted);
+        return switch (RegionPlace.of(attributes)) {
+            case SEGMENT -> registerSegment(attributes);
+            case DEVICE_MEMORY -> registerInDevice(attributes);
+            case DMA_BUF -> throw RdmaException.unsupported(REGISTER, "a dma-buf is memory of"
+                    + " another device, which a software device does not reach");
+        };
+    }
+
+    private MemoryRegion registerSegment(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        MemorySegment segment = Objects.requireNonNull(attributes.segment());
         Long iova = attributes.iova();
-        if (segment == null) {
-            return registerInDevice(attributes);
-        }
         return iova == null
                 ? register(segment, attributes.access())
                 : register(segment, iova, attributes.access());
@@ -196,14 +204,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
-            Set<AccessFlag> access) throws RdmaException {
-        checkOpen();
-        throw RdmaException.unsupported("register memory", "a dma-buf is memory of another device,"
-                + " which a software device does not reach");
-    }
-
-    @Override
     public MemoryRegion registerNull() throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
@@ -224,7 +224,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
+    public void advise(MemoryAdvice advice, List<ScatterGatherElement> elements,
+            AdviceFlag... flags)
             throws RdmaException {
         checkOpen();
         MemoryReference place = new MemoryReference();
@@ -323,9 +324,19 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
-            @Nullable Object userContext) throws RdmaException {
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes wanted)
+            throws RdmaException {
         String operation = "create shared receive queue";
+        checkOpen();
+        SharedReceiveQueueInitAttributes attributes = new SharedReceiveQueueInitAttributes(wanted);
+        if (attributes.type() != SharedReceiveQueueType.BASIC) {
+            throw RdmaException.unsupported(operation,
+                    "this device offers type BASIC, not " + attributes.type());
+        }
+        if (attributes.xrcDomain() != null || attributes.completionQueue() != null) {
+            throw new RdmaException(Errno.EINVAL, operation, "an XRC domain and a completion queue"
+                    + " are for type XRC, not BASIC, whose queue pairs have them");
+        }
         Limits.checkRange(operation, "maxRequests", attributes.maxRequests(), 1,
                 Limits.SHARED_REQUESTS);
         Limits.checkRange(operation, "maxElements", attributes.maxElements(), 0, Limits.ELEMENTS);
@@ -335,7 +346,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             nic().totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE, Limits.SHARED_QUEUES,
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
-                    () -> new SoftSharedReceiveQueue(this, attributes, userContext));
+                    () -> new SoftSharedReceiveQueue(this, attributes));
             count(ObjectKind.SHARED_RECEIVE_QUEUE);
             return queue;
         });

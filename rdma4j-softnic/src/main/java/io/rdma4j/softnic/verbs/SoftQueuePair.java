@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.Counters;
@@ -12,6 +11,8 @@ import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.ResourceText;
+import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -219,7 +220,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 ? known.addressVector().destination()
                 : null;
         peerNumber = known.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)
-                ? known.destinationQueuePair()
+                ? known.destinationQueuePairNumber()
                 : 0;
     }
 
@@ -404,11 +405,12 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     // ---------------------------------------------------------------- memory windows
 
     @Override
-    public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
-            boolean signaled) throws RdmaException {
+    public void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
+            SendFlag... flags) throws RdmaException {
+        int bits = WindowBindFlags.bits(flags);
         SoftMemoryWindow own = PostChecks.checkBindOfTypeOne(window, bind, domain);
         posting.postBind(own, newRkey -> new SendWorkRequest().id(requestId)
-                .bind(own, newRkey, bind).set(SendFlag.SIGNALED, signaled));
+                .bind(own, newRkey, bind).flags(bits));
         ringSend();
     }
 

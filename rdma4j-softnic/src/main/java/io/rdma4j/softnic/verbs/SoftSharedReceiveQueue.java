@@ -1,12 +1,12 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.SharedReceiveRing;
 import io.rdma4j.spi.AsyncEvents;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PostException;
@@ -16,6 +16,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
@@ -33,10 +34,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
-    SoftSharedReceiveQueue(SoftProtectionDomain domain, SharedReceiveQueueAttributes attributes,
-            @Nullable Object userContext) {
+    SoftSharedReceiveQueue(SoftProtectionDomain domain,
+            SharedReceiveQueueInitAttributes attributes) {
         this.domain = domain;
-        this.userContext = userContext;
+        userContext = attributes.userContext();
         driver = domain.nic().driver();
         maxElements = attributes.maxElements();
         events = new AsyncEvents(domain.owner().asyncEventChannel(), this);

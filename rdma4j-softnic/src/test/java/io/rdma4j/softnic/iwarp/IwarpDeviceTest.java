@@ -278,8 +278,8 @@ class IwarpDeviceTest extends IwarpStage {
     /** iWARP has no "receiver not ready". Programs may name such retries, as C's perftest does over siw. */
     @Test
     void retriesForAReceiverThatIsNotReadyHaveNoEffect() throws Exception {
-        client.queuePair.modify(new QueuePairAttributes().rnrRetry(7).minRnrTimer(12));
-        server.queuePair.modify(new QueuePairAttributes().minRnrTimer(12));
+        client.queuePair.modify(new QueuePairAttributes().rnrRetry(7).minRnrTimerCode(12));
+        server.queuePair.modify(new QueuePairAttributes().minRnrTimerCode(12));
         connect();
         client.queuePair.postSend(
                 new SendWorkRequest().id(1).send().add(client.region, 0, 8).set(SendFlag.SIGNALED));

@@ -8,7 +8,6 @@ import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -169,7 +168,7 @@ class IwarpObservedTest extends IwarpStage {
     private static CmId accept(CmId listener) {
         try {
             CmId id = listener.awaitRequest();
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             id.accept(new ConnectionParameters());
             return id;
         } catch (RdmaException e) {
@@ -181,6 +180,6 @@ class IwarpObservedTest extends IwarpStage {
         id.device(context.device().name());
         id.resolveAddress(destination, TIMEOUT);
         id.resolveRoute(TIMEOUT);
-        id.createQueuePair(null, new QueuePairInitAttributes());
+        id.createQueuePair();
     }
 }

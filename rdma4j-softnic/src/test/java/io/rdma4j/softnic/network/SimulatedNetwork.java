@@ -185,7 +185,7 @@ public final class SimulatedNetwork {
                 || view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining()) != null) {
             return true;
         }
-        long key = (long) view.destinationQueuePair() << 24 | view.psn();
+        long key = (long) view.destinationQueuePairNumber() << 24 | view.psn();
         int before = losses.getOrDefault(key, 0);
         losses.put(key, Math.min(before + 1, mostLossesOfAPacket));
         return before < mostLossesOfAPacket;

@@ -94,7 +94,7 @@ final class CmtimeClient {
                 steps(channel, "resolving route", CmtimeStep.RESOLVE_ROUTE,
                         CmEventType.ROUTE_RESOLVED, i -> ids[i].resolveRoute(timeout));
                 step("creating qp", CmtimeStep.CREATE_QUEUE_PAIR,
-                        i -> ids[i].createQueuePair(null, CmtimeServer.attributes()));
+                        i -> ids[i].createQueuePair(CmtimeServer.attributes()));
                 steps(channel, "connecting", CmtimeStep.CONNECT, CmEventType.ESTABLISHED,
                         i -> ids[i].connect(new ConnectionParameters().responderResources(1)
                                 .initiatorDepth(1).retryCount(retries).rnrRetryCount(0)

@@ -68,7 +68,7 @@ final class CmtimeServer {
             switch (event.type()) {
                 case CONNECT_REQUEST -> {
                     connections.add(id);
-                    id.createQueuePair(null, attributes());
+                    id.createQueuePair(attributes());
                     id.accept();
                 }
                 case DISCONNECTED -> {

@@ -46,7 +46,7 @@ public final class Ucmatose implements Callable<Integer> {
 
     @Option(names = "-a", paramLabel = "EXPONENT", converter = WholeNumber.class,
             description = "Acknowledgement time-out: 4.096 us times 2 to the power of this.")
-    private @Nullable Long acknowledgeTimeout;
+    private @Nullable Long ackTimeoutExponent;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -56,8 +56,8 @@ public final class Ucmatose implements Callable<Integer> {
         peer.check(spec);
         Workload wanted = workload.workload(spec);
         PortSpace space = space();
-        if (acknowledgeTimeout != null) {
-            WholeNumber.requireRange(spec, "-a", acknowledgeTimeout, 0, LONGEST_TIMEOUT);
+        if (ackTimeoutExponent != null) {
+            WholeNumber.requireRange(spec, "-a", ackTimeoutExponent, 0, LONGEST_TIMEOUT);
         }
         return ExitStatus.of(spec, () -> Establishment.of(reached -> {
             new Run(space, wanted).run(reached);
@@ -140,8 +140,8 @@ public final class Ucmatose implements Callable<Integer> {
 
         private void prepare(Connection connection) throws IOException {
             connection.prepare(false);
-            if (acknowledgeTimeout != null) {
-                connection.id().acknowledgeTimeout(acknowledgeTimeout.intValue());
+            if (ackTimeoutExponent != null) {
+                connection.id().ackTimeoutExponent(ackTimeoutExponent.intValue());
             }
             connection.postReceives();
         }

@@ -82,7 +82,7 @@ final class DemoLink implements AutoCloseable {
             countedBefore.put(counter, id.context().counter(counter));
         }
         hasImmediates = id.context().device().transport() != TransportType.IWARP;
-        id.createQueuePair(null, new QueuePairInitAttributes()
+        id.createQueuePair(new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(4 * SLOTS, RECEIVES)));
         outboxRegion = id.registerMessages(outbox);
         inboxRegion = id.registerMessages(inbox);

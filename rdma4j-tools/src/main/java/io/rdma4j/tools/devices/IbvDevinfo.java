@@ -127,7 +127,7 @@ public final class IbvDevinfo implements Callable<Integer> {
                 out.printf("\tatomic_cap:\t\t\t%s (%d)%n", atomic.text(), atomic.code());
             }
         }
-        line(out, "local_ca_ack_delay", attributes.localAckDelay());
+        line(out, "local_ca_ack_delay", attributes.localAckDelayExponent());
     }
 
     private static void line(PrintWriter out, String name, long value) {

@@ -6,7 +6,6 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -30,7 +29,7 @@ final class TransferEnd implements AutoCloseable {
     TransferEnd(CmId id) throws RdmaException {
         this.id = id;
         try {
-            id.createQueuePair(null, new QueuePairInitAttributes());
+            id.createQueuePair();
             region = id.registerMessages(memory);
         } catch (RdmaException e) {
             arena.close();

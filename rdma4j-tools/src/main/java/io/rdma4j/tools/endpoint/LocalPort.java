@@ -85,12 +85,12 @@ public record LocalPort(DeviceContext context, int number, int gidIndex, int ser
             Mtu mtu, ReliableSettings reliable) throws IOException {
         QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(pathTo(own, peer)).pathMtu(mtu)
-                .destinationQueuePair(peer.number()).receivePsn(peer.psn());
+                .destinationQueuePairNumber(peer.number()).receivePsn(peer.psn());
         QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
                 .sendPsn(own.psn());
         if (queuePair.type() == QueuePairType.RC) {
-            receiving.maxDestinationReadAtomic(reliable.readsAnswered()).minRnrTimer(RNR_TIMER);
-            sending.timeout(reliable.timeout()).retryCount(RETRIES).rnrRetry(RETRIES)
+            receiving.maxDestinationReadAtomic(reliable.readsAnswered()).minRnrTimerCode(RNR_TIMER);
+            sending.ackTimeoutExponent(reliable.timeout()).retryCount(RETRIES).rnrRetry(RETRIES)
                     .maxReadAtomic(reliable.readsAsked());
         }
         queuePair.modify(receiving);

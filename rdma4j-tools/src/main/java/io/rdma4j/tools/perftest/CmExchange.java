@@ -60,7 +60,7 @@ final class CmExchange extends Exchange {
         Arena arena = Arena.ofShared();
         MemoryRegion region = null;
         try {
-            id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
+            id.createQueuePair(new QueuePairInitAttributes().type(QueuePairType.RC)
                     .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
             MemorySegment memory = arena.allocate(2 * AREA_BYTES);
             region = id.registerMessages(memory);

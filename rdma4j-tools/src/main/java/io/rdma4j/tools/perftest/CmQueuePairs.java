@@ -73,7 +73,7 @@ final class CmQueuePairs implements AutoCloseable {
                 : ask(index, domain, attributes, outstanding);
         connected++;
         if (!plan.isDatagrams()) {
-            queuePair.modify(new QueuePairAttributes().minRnrTimer(RNR_TIMER));
+            queuePair.modify(new QueuePairAttributes().minRnrTimerCode(RNR_TIMER));
         }
         return queuePair;
     }
@@ -88,7 +88,7 @@ final class CmQueuePairs implements AutoCloseable {
             int outstanding) throws IOException {
         QueuePair queuePair = id.createQueuePair(domain, attributes);
         if (!plan.isDatagrams()) {
-            id.acknowledgeTimeout(plan.timeout());
+            id.ackTimeoutExponent(plan.timeout());
             id.accept(parameters(outstanding));
         } else if (plan.isServerSending()) {
             destinations.add(greeted(id, domain, queuePair));

@@ -179,7 +179,7 @@ final class CmRendezvous implements AutoCloseable {
                 id.resolveAddress(new InetSocketAddress(address, 0), requireServer(), RESOLVE);
             }
             if (space == PortSpace.TCP) {
-                id.acknowledgeTimeout(plan.timeout());
+                id.ackTimeoutExponent(plan.timeout());
             }
             id.resolveRoute(RESOLVE);
             return id;

@@ -30,7 +30,7 @@ final class CompletionReader {
         losses = session.losses();
         this.window = window;
         if (side.channel() != null) {
-            side.completions().requestNotification(false);
+            side.completions().requestNotification();
         }
     }
 
@@ -66,7 +66,7 @@ final class CompletionReader {
                 return 0;
             }
             announced.acknowledgeEvents(1);
-            announced.requestNotification(false);
+            announced.requestNotification();
             // What arrived before the request is not announced again, and may have been taken already.
             int count = poll();
             if (count > 0) {

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
@@ -80,8 +81,8 @@ final class MessageBuffer implements AutoCloseable {
         }
         MemoryRegion registered = domain.register(memory, access);
         if (traffic.has(Feature.PREFETCH)) {
-            domain.advise(MemoryAdvice.PREFETCH_WRITE, true, List.of(new ScatterGatherElement(
-                    registered.address(), memory.byteSize(), registered.lkey())));
+            domain.advise(MemoryAdvice.PREFETCH_WRITE, List.of(new ScatterGatherElement(
+                    registered.address(), memory.byteSize(), registered.lkey())), AdviceFlag.FLUSH);
         }
         return registered;
     }
@@ -108,7 +109,7 @@ final class MessageBuffer implements AutoCloseable {
     /** {@return the numbers of the pages that are not what a marked message has there} */
     List<Long> badPages() throws RdmaException {
         if (deviceMemory != null) {
-            deviceMemory.copyTo(memory, 0);
+            deviceMemory.copyTo(0, memory);
         }
         List<Long> bad = new ArrayList<>();
         for (long at = 0; at < traffic.size(); at += PAGE) {

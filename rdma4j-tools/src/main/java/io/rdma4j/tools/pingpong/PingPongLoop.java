@@ -67,7 +67,7 @@ final class PingPongLoop {
         side.postReceives(options.receiveDepth());
         posted = options.receiveDepth();
         if (side.channel() != null) {
-            side.completions().requestNotification(false);
+            side.completions().requestNotification();
         }
     }
 
@@ -113,7 +113,7 @@ final class PingPongLoop {
             return;
         }
         announced.acknowledgeEvents(1);
-        announced.requestNotification(false);
+        announced.requestNotification();
         // All of it: what arrived before the request is not announced again.
         boolean isMore = true;
         while (isMore) {

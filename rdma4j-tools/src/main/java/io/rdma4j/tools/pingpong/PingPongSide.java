@@ -22,7 +22,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
 
 import java.io.Closeable;
@@ -98,14 +98,14 @@ final class PingPongSide implements Closeable {
         if (traffic.has(Feature.TIMESTAMPS)) {
             wanted.fields(CompletionField.COMPLETION_TIMESTAMP);
         }
-        ExtendedCompletionQueue queue = context.createCompletionQueue(wanted);
+        ExtendedCompletionQueue queue = context.createExtendedCompletionQueue(wanted);
         open.add(queue::close);
         return queue;
     }
 
     private SharedReceiveQueue createSharedReceives() throws RdmaException {
         SharedReceiveQueue queue = domain.createSharedReceiveQueue(
-                new SharedReceiveQueueAttributes(options.receiveDepth(), 1, 0), null);
+                new SharedReceiveQueueInitAttributes().maxRequests(options.receiveDepth()));
         open.add(queue::close);
         return queue;
     }

@@ -56,7 +56,7 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
             // Receives are posted before there is a connection.
             queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));
         } else {
-            queuePair = id.createQueuePair(null, attributes);
+            queuePair = id.createQueuePair(attributes);
         }
     }
 
@@ -162,7 +162,7 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
     private WorkCompletion await(CompletionQueue queue) throws RdmaException {
         long startNs = System.nanoTime();
         while (!queue.poll(completion)) {
-            queue.requestNotification(false);
+            queue.requestNotification();
             if (queue.poll(completion)) {
                 break;
             }

@@ -27,13 +27,13 @@ final class RcAttributes {
             access = AccessFlag.bits(from.accessFlags());
         }
         if (from.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
-            destinationQueuePair = from.destinationQueuePair();
+            destinationQueuePair = from.destinationQueuePairNumber();
         }
         if (from.isSet(QueuePairAttribute.PATH_MTU)) {
             mtu = from.pathMtu().bytes();
         }
         if (from.isSet(QueuePairAttribute.TIMEOUT)) {
-            timeout = from.timeout();
+            timeout = from.ackTimeoutExponent();
         }
         if (from.isSet(QueuePairAttribute.RETRY_COUNT)) {
             retryCount = from.retryCount();
@@ -42,7 +42,7 @@ final class RcAttributes {
             rnrRetry = from.rnrRetry();
         }
         if (from.isSet(QueuePairAttribute.MIN_RNR_TIMER)) {
-            minRnrTimer = from.minRnrTimer();
+            minRnrTimer = from.minRnrTimerCode();
         }
         if (from.isSet(QueuePairAttribute.MAX_READ_ATOMIC)) {
             maxReadAtomic = from.maxReadAtomic();

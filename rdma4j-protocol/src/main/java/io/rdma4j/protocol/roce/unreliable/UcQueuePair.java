@@ -76,7 +76,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
             access = AccessFlag.bits(from.accessFlags());
         }
         if (from.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
-            destinationQueuePair = from.destinationQueuePair();
+            destinationQueuePair = from.destinationQueuePairNumber();
         }
         if (from.isSet(QueuePairAttribute.RECEIVE_PSN)) {
             receivePsn = from.receivePsn();

@@ -69,7 +69,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
     boolean build(SendRequest request, long from, int payload, long psn, OutgoingPacket out) {
         boolean hasImmediate = request.opcode() == SendOpcode.SEND_WITH_IMMEDIATE;
         out.begin(hasImmediate ? Opcode.UD_SEND_ONLY_IMMEDIATE : Opcode.UD_SEND_ONLY,
-                path(request), request.remoteQueuePair(), psn, false, request.isSolicited());
+                path(request), request.remoteQueuePairNumber(), psn, false, request.isSolicited());
         out.datagram(
                 (request.remoteQkey() & PRIVILEGED_QKEY) != 0 ? qkey : request.remoteQkey(),
                 number);
@@ -116,7 +116,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
     }
 
     private void finish(PacketView packet, ReceiveRequest into, int length) {
-        details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePair())
+        details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePairNumber())
                 .routed();
         if (packet.opcode().hasImmediate()) {
             details.immediate(packet.immediate());

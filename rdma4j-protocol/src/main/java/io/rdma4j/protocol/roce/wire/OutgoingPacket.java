@@ -59,7 +59,7 @@ public final class OutgoingPacket implements PayloadTarget {
     }
 
     /** {@return the number of the queue pair it is for} */
-    public int destinationQueuePair() {
+    public int destinationQueuePairNumber() {
         return header.get(Layouts.U32, 4) & Psn.MASK;
     }
 

@@ -207,7 +207,7 @@ public final class PacketView {
     }
 
     /** {@return the queue pair it goes to} */
-    public int destinationQueuePair() {
+    public int destinationQueuePairNumber() {
         return memory.get(Layouts.U32, start + 4) & Psn.MASK;
     }
 
@@ -227,7 +227,7 @@ public final class PacketView {
     }
 
     /** {@return DETH: the queue pair it comes from} */
-    public int sourceQueuePair() {
+    public int sourceQueuePairNumber() {
         return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH + 4) & Psn.MASK;
     }
 
@@ -298,7 +298,7 @@ public final class PacketView {
 
     @Override
     public String toString() {
-        return String.format("%s qp=0x%06x psn=%d payload=%d", opcode, destinationQueuePair(),
+        return String.format("%s qp=0x%06x psn=%d payload=%d", opcode, destinationQueuePairNumber(),
                 psn(),
                 payloadLength);
     }

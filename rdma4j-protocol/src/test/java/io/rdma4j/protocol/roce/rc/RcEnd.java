@@ -164,12 +164,13 @@ final class RcEnd implements RoceHost {
             case RESET -> attributes.port(1).pkeyIndex(0).accessFlags(settings.access);
             case INIT -> next != QueuePairState.RTR ? attributes
                     : attributes.addressVector(AddressHandleAttributes.to(Gid.ZERO, 1))
-                            .pathMtu(settings.mtu).destinationQueuePair(peer().number)
+                            .pathMtu(settings.mtu).destinationQueuePairNumber(peer().number)
                             .receivePsn(settings.firstPsn)
                             .maxDestinationReadAtomic(settings.readsServed)
-                            .minRnrTimer(settings.minRnrTimer);
+                            .minRnrTimerCode(settings.minRnrTimer);
             case RTR -> next != QueuePairState.RTS ? attributes
-                    : attributes.timeout(settings.timeout).retryCount(settings.retryCount)
+                    : attributes.ackTimeoutExponent(settings.timeout)
+                            .retryCount(settings.retryCount)
                             .rnrRetry(settings.rnrRetry).sendPsn(settings.firstPsn)
                             .maxReadAtomic(settings.readAtomic);
             case RTS, SQD, SQE, ERR -> attributes;
@@ -311,7 +312,7 @@ final class RcEnd implements RoceHost {
         long nowNs = wire.nowNs();
         for (int i = 0; i < RECEIVED_AT_ONCE && !arrived.isEmpty(); i++) {
             PacketView packet = Wire.view(arrived.remove());
-            if (packet.destinationQueuePair() != number) {
+            if (packet.destinationQueuePairNumber() != number) {
                 throw new AssertionError(packet + " is for another queue pair");
             }
             queuePair.onPacket(packet, nowNs);

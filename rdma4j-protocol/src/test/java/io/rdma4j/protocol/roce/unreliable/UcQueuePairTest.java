@@ -461,7 +461,7 @@ class UcQueuePairTest {
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
         a.send(1, 10);
         assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
-        assertThat(packet.destinationQueuePair()).isEqualTo(b.number);
+        assertThat(packet.destinationQueuePairNumber()).isEqualTo(b.number);
         assertThat(packet.path()).isEqualTo(a.way());
     }
 

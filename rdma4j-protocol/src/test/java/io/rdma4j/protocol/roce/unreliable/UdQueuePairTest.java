@@ -225,13 +225,13 @@ class UdQueuePairTest {
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
         a.post(datagram(1, 10));
         assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
-        assertThat(packet.destinationQueuePair()).isEqualTo(b.number);
+        assertThat(packet.destinationQueuePairNumber()).isEqualTo(b.number);
         assertThat(packet.path()).isEqualTo(a.way());
         byte[] bytes = new byte[packet.totalLength()];
         packet.copyTo(MemorySegment.ofArray(bytes), 0);
         PacketView view = new PacketView();
         assertThat(view.wrap(MemorySegment.ofArray(bytes), 0, bytes.length)).isNull();
-        assertThat(view.sourceQueuePair()).isEqualTo(a.number);
+        assertThat(view.sourceQueuePairNumber()).isEqualTo(a.number);
         assertThat(view.qkey()).isEqualTo(QKEY);
     }
 

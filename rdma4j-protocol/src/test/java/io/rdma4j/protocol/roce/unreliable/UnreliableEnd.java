@@ -126,7 +126,7 @@ final class UnreliableEnd implements RoceHost {
             }
             case INIT -> next == QueuePairState.RTR && isUc
                     ? attributes.addressVector(AddressHandleAttributes.to(peer().gid(), 1))
-                            .pathMtu(settings.mtu).destinationQueuePair(peer().number)
+                            .pathMtu(settings.mtu).destinationQueuePairNumber(peer().number)
                             .receivePsn(settings.firstPsn)
                     : attributes;
             case RTR -> next == QueuePairState.RTS ? attributes.sendPsn(settings.firstPsn)
@@ -265,7 +265,7 @@ final class UnreliableEnd implements RoceHost {
         receives.release(request);
         completions.add(new Completion(request.id(), status, opcode, byteLength,
                 details.hasImmediate() ? details.immediateOrRkey() : null, details.isSolicited(),
-                details.isDatagram() ? details.sourceQueuePair() : null, details.hasRoute()));
+                details.isDatagram() ? details.sourceQueuePairNumber() : null, details.hasRoute()));
     }
 
     @Override

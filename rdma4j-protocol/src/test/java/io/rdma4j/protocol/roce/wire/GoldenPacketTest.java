@@ -113,10 +113,10 @@ class GoldenPacketTest {
         assertThat(view.pkey()).isEqualTo(OutgoingPacket.DEFAULT_PKEY);
         OutgoingPacket out = new OutgoingPacket(
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
-        out.begin(opcode, path, view.destinationQueuePair(), view.psn(),
+        out.begin(opcode, path, view.destinationQueuePairNumber(), view.psn(),
                 view.isAcknowledgeRequested(), view.isSolicited());
         if (opcode.hasDatagram()) {
-            out.datagram(view.qkey(), view.sourceQueuePair());
+            out.datagram(view.qkey(), view.sourceQueuePairNumber());
         }
         if (opcode.hasRdma()) {
             out.rdma(view.remoteAddress(), view.rkey(), view.dmaLength());

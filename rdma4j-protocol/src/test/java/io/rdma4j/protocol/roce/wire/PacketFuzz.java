@@ -41,10 +41,11 @@ public final class PacketFuzz {
         require(packet.payloadLength() >= 0 && end <= memory.byteSize() - PacketView.ICRC_LENGTH,
                 "the payload leaves the packet");
         require(packet.payloadLength() == 0 || opcode.hasPayload(), "payload where none may be");
-        require((packet.psn() | packet.destinationQueuePair()) >>> 24 == 0, "more than 24 bits");
+        require((packet.psn() | packet.destinationQueuePairNumber()) >>> 24 == 0,
+                "more than 24 bits");
         if (opcode.hasDatagram()) {
             packet.qkey();
-            packet.sourceQueuePair();
+            packet.sourceQueuePairNumber();
         }
         if (opcode.hasRdma()) {
             packet.remoteAddress();
@@ -84,10 +85,10 @@ public final class PacketFuzz {
         Opcode opcode = packet.opcode();
         OutgoingPacket out = new OutgoingPacket(
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH])).begin(opcode, Path.NONE,
-                        packet.destinationQueuePair(), packet.psn(),
+                        packet.destinationQueuePairNumber(), packet.psn(),
                         packet.isAcknowledgeRequested(), packet.isSolicited());
         if (opcode.hasDatagram()) {
-            out.datagram(packet.qkey(), packet.sourceQueuePair());
+            out.datagram(packet.qkey(), packet.sourceQueuePairNumber());
         }
         if (opcode.hasFlush()) {
             out.flush(packet.flush());

@@ -261,9 +261,9 @@ final class Flow {
         int length = packet.packetLength();
         // The kernel selects the process that shares the receiving port by the first packet of a message: by the upper
         // bits of the queue pair number, and for the management queue pair by the contents.
-        int process = packet.destinationQueuePair() >>> PortSharing.QUEUE_PAIR_BITS;
+        int process = packet.destinationQueuePairNumber() >>> PortSharing.QUEUE_PAIR_BITS;
         boolean isManagement = packet
-                .destinationQueuePair() == SteeringProgram.MANAGEMENT_QUEUE_PAIR;
+                .destinationQueuePairNumber() == SteeringProgram.MANAGEMENT_QUEUE_PAIR;
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
         Message taking = last != null && !isManagement && last.takes(path, process, length)
                 ? last

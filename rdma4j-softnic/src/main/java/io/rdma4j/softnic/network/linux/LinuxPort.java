@@ -88,7 +88,7 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;
         }
-        int number = flowOf(packet.destinationQueuePair());
+        int number = flowOf(packet.destinationQueuePairNumber());
         Flow flow = flow(number);
         if (!flow.add(packet)) {
             return Sent.PAYLOAD_GONE;

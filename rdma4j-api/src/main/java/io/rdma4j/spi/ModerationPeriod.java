@@ -1,0 +1,17 @@
+package io.rdma4j.spi;
+
+import java.time.Duration;
+
+/** The period of {@link io.rdma4j.verbs.CompletionQueue#moderate} in the unit of devices. */
+public final class ModerationPeriod {
+    private ModerationPeriod() {}
+
+    /** {@return microseconds, rounded up; {@link Long#MAX_VALUE} for more than there are} */
+    public static long us(Duration period) {
+        try {
+            return Math.ceilDiv(period.toNanos(), 1_000);
+        } catch (ArithmeticException tooLong) {
+            return period.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
+    }
+}
