@@ -13,8 +13,8 @@ import java.util.Set;
 public record ReportedPort(int stateCode, Mtu maxMtu, Mtu activeMtu, int gidTableLength,
         int capabilityFlags, int capabilityFlags2, long maxMessageSize, int badPkeyCounter,
         int qkeyViolationCounter, int pkeyTableLength, int lid, int smLid, int lmc,
-        int maxVirtualLanes, int smServiceLevel, int subnetTimeout, int initTypeReply,
-        int activeWidth, int activeSpeed, int physicalStateCode, LinkLayer linkLayer,
+        int maxVirtualLanes, int smServiceLevel, int subnetTimeoutExponent, int initTypeReply,
+        int activeWidthCode, int activeSpeedCode, int physicalStateCode, LinkLayer linkLayer,
         Set<PortFlag> flags) implements PortAttributes {
     public ReportedPort {
         flags = Set.copyOf(flags);

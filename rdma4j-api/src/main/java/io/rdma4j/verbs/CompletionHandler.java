@@ -7,7 +7,7 @@ public interface CompletionHandler {
      * Handles a completion. It may post, and poll the same queue.
      *
      * @param completion what completed; the object is filled anew afterwards, so keep what is needed of it
-     * @throws RdmaException ends the poll, which throws it
+     * @throws RdmaException of any errno, as {@link CompletionQueue#poll(int, CompletionHandler)} then throws it
      */
     void onCompletion(WorkCompletion completion) throws RdmaException;
 }

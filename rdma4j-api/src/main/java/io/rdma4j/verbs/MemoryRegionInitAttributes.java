@@ -85,7 +85,7 @@ public final class MemoryRegionInitAttributes {
     /**
      * Sets a range of the memory of another device, such as a graphics card, whose driver exports it as a dma-buf. The
      * process cannot access it through the region, whose segment is {@link MemorySegment#NULL}. C: {@code fd},
-     * {@code offset} and {@code length} of {@code ibv_reg_dmabuf_mr}.
+     * {@code fd_offset} and {@code length}; the same arguments of {@code ibv_reg_dmabuf_mr}.
      *
      * @param fd the descriptor of the dma-buf; it belongs to the caller, who may close it when the region is registered
      * @param offset where in the dma-buf the region begins, in bytes; without {@link #iova(long)} also the address of the
@@ -100,7 +100,7 @@ public final class MemoryRegionInitAttributes {
         return this;
     }
 
-    /** {@return where in the dma-buf the region begins} C: {@code offset} of {@code ibv_reg_dmabuf_mr}. */
+    /** {@return where in the dma-buf the region begins} C: {@code fd_offset}. */
     @Experimental
     public long dmaBufOffset() {
         return dmaBufOffset;

@@ -60,16 +60,16 @@ public interface PortAttributes {
     int smServiceLevel();
 
     /** {@return the subnet's propagation delay} C: {@code subnet_timeout}. */
-    int subnetTimeout();
+    int subnetTimeoutExponent();
 
     /** {@return kind of initialization} C: {@code init_type_reply}. */
     int initTypeReply();
 
     /** {@return link width, a code: 1 is 1X} C: {@code active_width}. */
-    int activeWidth();
+    int activeWidthCode();
 
     /** {@return link speed, a code: 1 is 2.5 Gbps} C: {@code active_speed}. */
-    int activeSpeed();
+    int activeSpeedCode();
 
     /** {@return its physical state} C: {@code phys_state}. */
     PhysicalState physicalState();

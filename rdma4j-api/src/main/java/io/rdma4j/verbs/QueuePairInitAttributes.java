@@ -141,7 +141,7 @@ public final class QueuePairInitAttributes {
      * ({@code send_ops_flags} of {@code struct ibv_qp_init_attr_ex}).
      */
     public QueuePairInitAttributes sendOperations(SendOpcode... value) {
-        sendOperations = Set.of(value);
+        sendOperations = FlagSets.of(SendOpcode.class, value);
         return this;
     }
 

@@ -91,8 +91,8 @@ public abstract class DeviceConformance extends Conformance {
         PortAttributes port = open().queryPort(PORT);
         assertThat(port.state()).isNotNull();
         assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
-        assertThat(port.activeWidth()).isPositive();
-        assertThat(port.activeSpeed()).isPositive();
+        assertThat(port.activeWidthCode()).isPositive();
+        assertThat(port.activeSpeedCode()).isPositive();
         assertThat(port.linkLayer()).isNotNull();
         assertThat(port.maxMessageSize()).isGreaterThan(0x1000);
     }

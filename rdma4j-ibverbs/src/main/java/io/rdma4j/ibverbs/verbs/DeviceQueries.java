@@ -118,7 +118,7 @@ final class DeviceQueries {
 
     long portSpeedMbps(int port) throws RdmaException {
         PortAttributes attributes = port(port);
-        return 100L * width(attributes.activeWidth()) * speed(attributes.activeSpeed());
+        return 100L * width(attributes.activeWidthCode()) * speed(attributes.activeSpeedCode());
     }
 
     private static int width(int code) {

@@ -11,7 +11,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.CompletionEvents;
-import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.spi.HandlerPolling;
 import io.rdma4j.spi.ModerationPeriod;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
@@ -74,7 +74,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final @Nullable NativeProtectionDomain parent;
     private final AtomicBoolean isEventAsked = new AtomicBoolean();
     private volatile boolean isSolicitedAsked;
-    private final CompletionHanding handing = new CompletionHanding();
+    private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
     /** Guarded by the lock. */
     private int lastCapacity;
@@ -376,7 +376,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
 
     @Override
     public int poll(int limit, CompletionHandler handler) throws RdmaException {
-        return handing.poll(this, limit, handler);
+        return handlerPolling.poll(this, limit, handler);
     }
 
     @Override

@@ -7,7 +7,7 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CompletionEvents;
-import io.rdma4j.spi.CompletionHanding;
+import io.rdma4j.spi.HandlerPolling;
 import io.rdma4j.spi.ModerationPeriod;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
@@ -41,7 +41,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
-    private final CompletionHanding handing = new CompletionHanding();
+    private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
@@ -194,7 +194,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public int poll(int limit, CompletionHandler handler) throws RdmaException {
-        return handing.poll(this, limit, handler);
+        return handlerPolling.poll(this, limit, handler);
     }
 
     @Override

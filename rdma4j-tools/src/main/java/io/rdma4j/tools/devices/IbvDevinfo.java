@@ -161,10 +161,10 @@ public final class IbvDevinfo implements Callable<Integer> {
         out.printf("\t\t\tsm_sl:\t\t\t%d%n", port.smServiceLevel());
         out.printf("\t\t\tpkey_tbl_len:\t\t%d%n", port.pkeyTableLength());
         out.printf("\t\t\tgid_tbl_len:\t\t%d%n", port.gidTableLength());
-        out.printf("\t\t\tsubnet_timeout:\t\t%d%n", port.subnetTimeout());
+        out.printf("\t\t\tsubnet_timeout:\t\t%d%n", port.subnetTimeoutExponent());
         out.printf("\t\t\tinit_type_reply:\t%d%n", port.initTypeReply());
-        out.printf("\t\t\tactive_width:\t\t1X (%d)%n", port.activeWidth());
-        out.printf("\t\t\tactive_speed:\t\t2.5 Gbps (%d)%n", port.activeSpeed());
+        out.printf("\t\t\tactive_width:\t\t1X (%d)%n", port.activeWidthCode());
+        out.printf("\t\t\tactive_speed:\t\t2.5 Gbps (%d)%n", port.activeSpeedCode());
         out.printf("\t\t\tphys_state:\t\t%s (%d)%n", port.physicalState().text(),
                 port.physicalState().code());
         for (GidEntry entry : context.queryGidTable()) {

@@ -12,12 +12,16 @@ import java.util.concurrent.atomic.AtomicReference;
  * Hands the completions of one queue to handlers, without a lock and, for one thread at a time, without allocation: each is
  * taken by itself, so what a handler throws leaves the others in the queue. Thread safe.
  */
-public final class CompletionHanding {
+public final class HandlerPolling {
     /** The object that is filled, null while a thread has it. */
     private final AtomicReference<@Nullable WorkCompletion> spare = new AtomicReference<>(
             new WorkCompletion());
 
-    /** As {@link CompletionQueue#poll(int, CompletionHandler)}. */
+    /**
+     * As {@link CompletionQueue#poll(int, CompletionHandler)}.
+     *
+     * @throws RdmaException as {@link CompletionQueue#poll(int, CompletionHandler)}
+     */
     public int poll(CompletionQueue queue, int limit, CompletionHandler handler)
             throws RdmaException {
         if (limit < 1) {
