@@ -10,6 +10,7 @@ import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -219,7 +220,8 @@ class DatagramServiceTest extends CmStage {
         CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
-        assertRefused(() -> client.createQueuePair(reliable()), Errno.EINVAL, "UDP", "UD",
+        assertRefused(() -> client.createQueuePair(reliable().type(QueuePairType.RC)), Errno.EINVAL,
+                "UDP", "UD",
                 "RC");
         assertRefused(client::disconnect, Errno.EINVAL, "no connection");
         assertRefused(() -> client.ackTimeoutExponent(10), Errno.EINVAL, "UD");

@@ -236,7 +236,9 @@ class MemoryObjectsTest {
     @Test
     void regionLiesInOneMemory() {
         assertRefused(() -> domain.register(new MemoryRegionInitAttributes()), Errno.EINVAL,
-                "neither");
+                "one of segment, device memory and dma-buf; 0 of them are set");
+        assertRefused(() -> domain.register(new MemoryRegionInitAttributes().segment(pair.b.memory)
+                .dmaBuf(3, 0, 8)), Errno.EINVAL, "2 of them are set");
     }
 
     @Test
