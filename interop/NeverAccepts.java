@@ -1,6 +1,6 @@
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaException;
 import java.net.InetSocketAddress;
@@ -14,7 +14,7 @@ final class NeverAccepts {
     private NeverAccepts() {}
 
     public static void main(String[] arguments) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(Integer.parseInt(arguments[0])));
             listener.listen(10);

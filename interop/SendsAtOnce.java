@@ -1,7 +1,7 @@
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
@@ -71,7 +71,7 @@ final class SendsAtOnce {
         int clients = Integer.parseInt(arguments[1]);
         int size = Integer.parseInt(arguments[2]);
         WaitSet set = WaitSet.create();
-        try (EventChannel events = EventChannel.create(set);
+        try (CmEventChannel events = CmEventChannel.create(set);
                 CompletionChannel channel = CompletionChannel.create(set);
                 CmId listener = CmId.create(events, PortSpace.TCP);
                 Arena arena = Arena.ofShared()) {
@@ -94,7 +94,7 @@ final class SendsAtOnce {
         System.out.println("sent to " + clients + " clients");
     }
 
-    private void serve(WaitSet set, EventChannel events, CompletionChannel channel, int clients)
+    private void serve(WaitSet set, CmEventChannel events, CompletionChannel channel, int clients)
             throws RdmaException {
         while (ended < clients) {
             Object present = set.poll(PATIENCE);

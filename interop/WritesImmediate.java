@@ -1,7 +1,7 @@
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
@@ -51,7 +51,7 @@ final class WritesImmediate {
     }
 
     private static void serve(int port) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP);
                 Arena arena = Arena.ofShared()) {
             listener.bindAddress(new InetSocketAddress(port));
@@ -82,7 +82,7 @@ final class WritesImmediate {
     }
 
     private static void write(InetSocketAddress server) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP);
                 Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, PATIENCE);
@@ -133,7 +133,7 @@ final class WritesImmediate {
         }
     }
 
-    private static void expect(EventChannel events, CmEventType wanted) throws RdmaException {
+    private static void expect(CmEventChannel events, CmEventType wanted) throws RdmaException {
         try (CmEvent event = events.awaitEvent()) {
             if (event.type() != wanted) {
                 throw event.failure("connect");

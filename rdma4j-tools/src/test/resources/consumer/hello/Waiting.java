@@ -1,6 +1,6 @@
 package hello;
 
-import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WaitChannel;
@@ -16,7 +16,7 @@ final class Waiting {
     static void assertThatNothingComes() throws RdmaException {
         try (WaitSet set = WaitSet.create();
                 CompletionChannel completions = CompletionChannel.create(set);
-                EventChannel events = EventChannel.create()) {
+                CmEventChannel events = CmEventChannel.create()) {
             events.join(set);
             for (WaitChannel<?> each : List.of(completions, events)) {
                 if (!each.selectableChannel().isOpen() || each.pollEvent(Duration.ZERO) != null) {

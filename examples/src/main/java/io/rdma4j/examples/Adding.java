@@ -73,7 +73,7 @@ public final class Adding {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
             listener.listen(1);
-            out.println("listening on port " + listener.sourcePort() + ".");
+            out.println("listening on port " + listener.localPort() + ".");
             onListening.accept(listener);
             MemorySegment buffer = arena.allocate(NUMBER, 2);
             try (CmId id = listener.awaitRequest()) {

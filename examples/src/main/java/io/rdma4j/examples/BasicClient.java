@@ -1,9 +1,9 @@
 package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -72,7 +72,7 @@ public final class BasicClient {
 
     private static void run(InetSocketAddress server, PrintWriter out, Runnable connected,
             Patience patience) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
             expect(events, CmEventType.ADDR_RESOLVED);
@@ -103,7 +103,7 @@ public final class BasicClient {
         final CompletableFuture<Void> end = new CompletableFuture<>();
         private final Thread thread;
 
-        Watch(EventChannel events) {
+        Watch(CmEventChannel events) {
             thread = Thread.ofVirtual().start(() -> {
                 try (CmEvent event = events.awaitEvent()) {
                     event.id().disconnect();
@@ -145,7 +145,7 @@ public final class BasicClient {
     }
 
     /** Waits for the outcome of a step. */
-    private static void expect(EventChannel events, CmEventType wanted) throws RdmaException {
+    private static void expect(CmEventChannel events, CmEventType wanted) throws RdmaException {
         try (CmEvent event = events.awaitEvent()) {
             if (event.type() != wanted) {
                 throw event.failure("connect");

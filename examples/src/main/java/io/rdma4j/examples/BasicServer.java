@@ -1,8 +1,8 @@
 package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaException;
@@ -65,11 +65,11 @@ public final class BasicServer {
 
     static void run(InetSocketAddress address, int connectionCount, PrintWriter out,
             Consumer<CmId> onListening, Patience patience) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {
             listener.bindAddress(address);
             listener.listen(10);
-            out.println("listening on port " + listener.sourcePort() + ".");
+            out.println("listening on port " + listener.localPort() + ".");
             onListening.accept(listener);
             BasicServer server = new BasicServer(out, patience);
             try {
@@ -80,7 +80,7 @@ public final class BasicServer {
         }
     }
 
-    private void serve(EventChannel events, int connectionCount) throws RdmaException {
+    private void serve(CmEventChannel events, int connectionCount) throws RdmaException {
         int ended = 0;
         while (ended < connectionCount) {
             CmEvent event = events.awaitEvent();

@@ -269,9 +269,7 @@ public final class ByHand {
         }
 
         private void onCompletion(boolean isClient) throws RdmaException {
-            if (!completion.isSuccess()) {
-                throw new RdmaException(Errno.EIO, "play ping-pong", completion.toString());
-            }
+            completion.requireSuccess("play ping-pong");
             switch (completion.opcode()) {
                 case RECEIVE -> {
                     received++;

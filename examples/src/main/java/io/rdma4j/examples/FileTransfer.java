@@ -92,7 +92,7 @@ public final class FileTransfer {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
             listener.listen(1);
-            out.println("listening on port " + listener.sourcePort() + ".");
+            out.println("listening on port " + listener.localPort() + ".");
             onListening.accept(listener);
             try (CmId id = listener.awaitRequest()) {
                 id.createQueuePair();

@@ -1,8 +1,8 @@
 package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.CompletionChannel;
@@ -69,7 +69,7 @@ public final class OneSelector implements AutoCloseable {
     private final PrintWriter out;
     private final Patience patience;
     private final Selector selector = Selector.open();
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final CompletionChannel completions = CompletionChannel.create();
     private final Map<CmId, RdmaClient> clients = new HashMap<>();
     private int ended;
@@ -121,7 +121,7 @@ public final class OneSelector implements AutoCloseable {
                 CmId listener = CmId.create(server.events, PortSpace.TCP)) {
             listener.bindAddress(address);
             listener.listen(10);
-            int port = listener.sourcePort();
+            int port = listener.localPort();
             int tcpPort = bind(sockets, address.getAddress(), port);
             server.register(sockets, SelectionKey.OP_ACCEPT, () -> server.accept(sockets));
             out.println("listening on port " + port

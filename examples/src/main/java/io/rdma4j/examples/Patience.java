@@ -1,6 +1,6 @@
 package io.rdma4j.examples;
 
-import io.rdma4j.cm.CmOperations;
+import io.rdma4j.cm.QueuePairOperations;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -23,17 +23,17 @@ record Patience(Duration limit) {
     static final Patience USUAL = new Patience(Duration.ofSeconds(10));
 
     /** Waits until the oldest signaled send is done. */
-    void awaitSend(CmOperations id) throws RdmaException {
+    void awaitSend(QueuePairOperations id) throws RdmaException {
         check(id.pollSendCompletion(limit));
     }
 
     /** Waits for a message. */
-    WorkCompletion awaitReceive(CmOperations id) throws RdmaException {
+    WorkCompletion awaitReceive(QueuePairOperations id) throws RdmaException {
         return check(id.pollReceiveCompletion(limit));
     }
 
     /** Waits until the peer has disconnected, which flushes a receive that is posted for that. */
-    void awaitEnd(CmOperations id) throws RdmaException {
+    void awaitEnd(QueuePairOperations id) throws RdmaException {
         WorkCompletion completion = id.pollReceiveCompletion(limit);
         if (completion == null) {
             throw tooLate();
@@ -52,10 +52,7 @@ record Patience(Duration limit) {
                     "the connection has ended too early: the peer disconnected, or the network"
                             + " interface of this side has gone");
         }
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, "await peer",
-                    completion.status() + ": " + completion.explanation());
-        }
+        completion.requireSuccess("await peer");
         return completion;
     }
 

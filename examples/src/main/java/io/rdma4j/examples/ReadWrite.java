@@ -94,7 +94,7 @@ public final class ReadWrite {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(address);
             listener.listen(1);
-            out.println("listening on port " + listener.sourcePort() + ".");
+            out.println("listening on port " + listener.localPort() + ".");
             onListening.accept(listener);
             try (CmId id = listener.awaitRequest();
                     Side side = new Side(id, "passive/server", patience)) {

@@ -1,7 +1,7 @@
 package io.rdma4j.examples;
 
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
@@ -129,7 +129,7 @@ class ExamplesTest extends ConnectedExamples {
 
     /** Asks for a connection and takes that back before the server has looked. */
     private static void withdrawRequest(InetSocketAddress address) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId impatient = CmId.create(events, PortSpace.TCP)) {
             impatient.resolveAddress(address, Duration.ofSeconds(2));
             events.awaitEvent().close();

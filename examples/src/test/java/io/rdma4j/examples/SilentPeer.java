@@ -53,7 +53,7 @@ final class SilentPeer {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(address, 0));
             listener.listen(1);
-            System.out.println("listening on port " + listener.sourcePort());
+            System.out.println("listening on port " + listener.localPort());
             CmId id = listener.awaitRequest();
             MemoryRegion region = prepare(id);
             byte[] where = ByteBuffer.allocate(12).putLong(region.address()).putInt(region.rkey())

@@ -89,11 +89,13 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return the parameters that the peer requested or granted; for CONNECT_REQUEST, CONNECT_RESPONSE and ESTABLISHED
-     * of a connection} C: {@code param.conn}.
+     * {@return the parameters that the peer requested or granted, or the private data of its refusal; for CONNECT_REQUEST,
+     * CONNECT_RESPONSE, ESTABLISHED and REJECTED of a connection} It is a copy, which belongs to the caller. C:
+     * {@code param.conn}.
      */
     public @Nullable ConnectionParameters parameters() {
-        return details.connection();
+        ConnectionParameters told = details.connection();
+        return told == null ? null : new ConnectionParameters(told);
     }
 
     /**
@@ -206,8 +208,9 @@ public final class CmEvent implements AutoCloseable {
     /**
      * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ECONNRESET if the connection has
      * ended, unless {@link #status} says why, ENODEV if the device was removed; if the peer could not be reached the error of
-     * {@code status}, such as ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}. It is an {@link OtherDeviceException} if another
-     * device may connect.
+     * {@code status}, such as ETIMEDOUT or EHOSTUNREACH; otherwise the error of {@link #cause}. It is a
+     * {@link RejectedException} if the peer refused a connection, but an {@link OtherDeviceException} if another device may
+     * connect.
      *
      * @param operation what was attempted
      * @throws IllegalStateException unless it is a failure ({@link #isFailure})
@@ -219,6 +222,9 @@ public final class CmEvent implements AutoCloseable {
         String device = details.otherDevice();
         if (device != null) {
             return new OtherDeviceException(errno(), operation, description(), device);
+        }
+        if (type == CmEventType.REJECTED) {
+            return new RejectedException(operation, description(), status(), privateData());
         }
         RdmaException cause = cause();
         if (cause != null) {

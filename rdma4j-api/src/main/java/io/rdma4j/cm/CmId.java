@@ -29,7 +29,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One end of a connection, a listener, or one end of a datagram service. It plays the role of a socket.
  *
- * <p>C: {@code struct rdma_cm_id}. An id created with an {@link EventChannel} is asynchronous: each step
+ * <p>C: {@code struct rdma_cm_id}. An id created with an {@link CmEventChannel} is asynchronous: each step
  * returns at once, and its outcome arrives as an event. An id created without one is synchronous: each step
  * waits for its outcome and throws on failure. When the peer of a synchronous id disconnects, the id's queue pair
  * fails, so that no thread waits in vain: outstanding requests are flushed, and then waits for completions end with
@@ -51,10 +51,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
-public final class CmId implements CmOperations, AutoCloseable {
+public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * Each queue pair of an id accepts at least this many bytes of inline data in a request. So the short forms of
-     * {@link CmOperations} can send small messages from memory without a region.
+     * {@link QueuePairOperations} can send small messages from memory without a region.
      */
     public static final int INLINE_DATA = 64;
 
@@ -81,7 +81,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     private boolean isFreed;
 
     /** Each part knows the parts above it here, but not the id, which passes in the methods they call. */
-    private CmId(@Nullable EventChannel channel, PortSpace space, QueuePairType type)
+    private CmId(@Nullable CmEventChannel channel, PortSpace space, QueuePairType type)
             throws RdmaException {
         AddressInfo.requireFitting(space, type);
         kind = new IdExchange.Kind(space, type);
@@ -106,14 +106,14 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @throws RdmaException EBADF if the channel is closed
      */
-    public static CmId create(EventChannel channel, PortSpace space) throws RdmaException {
+    public static CmId create(CmEventChannel channel, PortSpace space) throws RdmaException {
         return new CmId(channel, space, space.usualType());
     }
 
     /**
      * {@return a new synchronous id} C: {@code rdma_create_id} without a channel.
      *
-     * @throws RdmaException as {@link #create(EventChannel, PortSpace)}; there is no channel that could be closed
+     * @throws RdmaException as {@link #create(CmEventChannel, PortSpace)}; there is no channel that could be closed
      */
     public static CmId create(PortSpace space) throws RdmaException {
         return new CmId(null, space, space.usualType());
@@ -237,7 +237,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * {@return the channel of its events; a synchronous id has a private one} C: {@code id->channel}.
      */
-    public EventChannel channel() {
+    public CmEventChannel channel() {
         return events.channel();
     }
 
@@ -271,8 +271,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /** {@return the port of the device it uses, 0 before it has a device} C: {@code id->port_num}. */
-    public int portNumber() {
-        return addresses.portNumber();
+    public int devicePort() {
+        return addresses.devicePort();
     }
 
     @Override
@@ -334,13 +334,13 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /** {@return the local port, 0 before it has one} C: {@code rdma_get_src_port}. */
-    public int sourcePort() {
+    public int localPort() {
         InetSocketAddress address = addresses.local();
         return address == null ? 0 : address.getPort();
     }
 
     /** {@return the peer's port, 0 before the id has a destination} C: {@code rdma_get_dst_port}. */
-    public int destinationPort() {
+    public int peerPort() {
         InetSocketAddress address = addresses.peer();
         return address == null ? 0 : address.getPort();
     }
@@ -911,7 +911,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EBUSY while this id has unacknowledged events, EINVAL for null if it
      *         is synchronous already, EBADF if the channel is closed
      */
-    public void migrate(@Nullable EventChannel channel) throws RdmaException {
+    public void migrate(@Nullable CmEventChannel channel) throws RdmaException {
         requireOpen();
         step(() -> backlog.migrate(channel));
         if (channel == null && states.is(IdState.ENDED)) {

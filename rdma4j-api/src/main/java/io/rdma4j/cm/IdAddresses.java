@@ -285,7 +285,7 @@ final class IdAddresses implements DeviceLease.Listener {
     }
 
     /** {@return the port of the device that has the local address, 0 before there is a device} */
-    int portNumber() {
+    int devicePort() {
         DeviceLease present = lease;
         return present == null
                 ? 0

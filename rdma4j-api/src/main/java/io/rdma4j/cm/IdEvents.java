@@ -22,7 +22,7 @@ final class IdEvents {
     private final CmId id;
     private final IdStateMachine states;
     private final UnacknowledgedEvents unacknowledged = new UnacknowledgedEvents();
-    private volatile EventChannel channel;
+    private volatile CmEventChannel channel;
     private volatile boolean isSynchronous;
     private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
@@ -32,15 +32,15 @@ final class IdEvents {
     private boolean isClosed;
 
     /** @param given the channel, or null for a synchronous id with one of its own */
-    IdEvents(CmId id, IdStateMachine states, @Nullable EventChannel given) throws RdmaException {
+    IdEvents(CmId id, IdStateMachine states, @Nullable CmEventChannel given) throws RdmaException {
         this.id = id;
         this.states = states;
         isSynchronous = given == null;
-        channel = given == null ? EventChannel.create() : given;
+        channel = given == null ? CmEventChannel.create() : given;
         channel.attach();
     }
 
-    EventChannel channel() {
+    CmEventChannel channel() {
         return channel;
     }
 
@@ -167,12 +167,12 @@ final class IdEvents {
      * @param requests of this id, a listener. Those that no thread has taken move along
      * @throws RdmaException EBUSY if an event was taken and not acknowledged; then nothing has moved
      */
-    void migrate(@Nullable EventChannel given, Collection<IdEvents> requests)
+    void migrate(@Nullable CmEventChannel given, Collection<IdEvents> requests)
             throws RdmaException {
         if (given == null && isSynchronous) {
             throw new RdmaException(Errno.EINVAL, "migrate id", "the id is synchronous already");
         }
-        EventChannel target = given == null ? EventChannel.create() : given;
+        CmEventChannel target = given == null ? CmEventChannel.create() : given;
         target.attach();
         boolean isMoved = false;
         try {
@@ -185,9 +185,9 @@ final class IdEvents {
         }
     }
 
-    private void moveTo(EventChannel target, @Nullable EventChannel given,
+    private void moveTo(CmEventChannel target, @Nullable CmEventChannel given,
             Collection<IdEvents> requests) throws RdmaException {
-        EventChannel left;
+        CmEventChannel left;
         boolean wasOwn;
         synchronized (this) {
             if (isClosed) {
@@ -218,17 +218,17 @@ final class IdEvents {
     }
 
     /** What waited for an id that follows its listener, and where it waits from now on. */
-    private record Following(EventChannel target, List<EventQueue.Published<CmEvent>> events) {
+    private record Following(CmEventChannel target, List<EventQueue.Published<CmEvent>> events) {
         void publish() {
             events.forEach(target::publish);
         }
     }
 
     /** The listener has moved, and no thread has taken the request of this id. */
-    private Following follow(@Nullable EventChannel given) throws RdmaException {
-        EventChannel target = given == null ? EventChannel.create() : given;
+    private Following follow(@Nullable CmEventChannel given) throws RdmaException {
+        CmEventChannel target = given == null ? CmEventChannel.create() : given;
         target.attach();
-        EventChannel left;
+        CmEventChannel left;
         boolean wasOwn;
         List<EventQueue.Published<CmEvent>> moved;
         synchronized (this) {
@@ -242,14 +242,14 @@ final class IdEvents {
     }
 
     /** Under the monitor. */
-    private void redirect(EventChannel target, boolean isOwn) {
+    private void redirect(CmEventChannel target, boolean isOwn) {
         drivers.forEach(target::addDriver);
         drivers.forEach(channel::removeDriver);
         channel = target;
         isSynchronous = isOwn;
     }
 
-    private static void leave(EventChannel left, boolean wasOwn) throws RdmaException {
+    private static void leave(CmEventChannel left, boolean wasOwn) throws RdmaException {
         left.detach();
         if (wasOwn) {
             left.close();
@@ -278,7 +278,7 @@ final class IdEvents {
 
     /** The id is closed, and nothing publishes here any more. Idempotent. */
     void close() throws RdmaException {
-        EventChannel left;
+        CmEventChannel left;
         synchronized (this) {
             if (isClosed) {
                 return;

@@ -191,7 +191,7 @@ final class ListenBacklog {
     }
 
     /** Moves the listener to another channel, with the requests that no thread has taken. */
-    void migrate(@Nullable EventChannel channel) throws RdmaException {
+    void migrate(@Nullable CmEventChannel channel) throws RdmaException {
         synchronized (waiting) {
             events.migrate(channel, waiting.values());
         }

@@ -18,7 +18,7 @@ import java.time.Duration;
  *
  * <p>A call of {@link CompletionQueue#requestNotification} causes one event, at the next completion; further calls before
  * it cause no other. One thread takes it. Threads that
- * wait for the completions of an id ({@code CmOperations.awaitReceiveCompletion}) neither take nor cause events. So
+ * wait for the completions of an id ({@code QueuePairOperations.awaitReceiveCompletion}) neither take nor cause events. So
  * both ways of waiting can be used with one channel, even for one queue. A thread that is woken by an event may then
  * find the queue empty, because a thread of the other kind has taken the completion.
  */

@@ -10,13 +10,13 @@ import java.time.Duration;
 /**
  * A set of channels that one thread can wait for at once: completion channels
  * ({@link CompletionChannel#create(WaitSet)}), event channels of the connection manager
- * ({@code EventChannel.create(WaitSet)}) and channels of asynchronous events ({@link AsyncEventChannel#join}), of any
+ * ({@code CmEventChannel.create(WaitSet)}) and channels of asynchronous events ({@link AsyncEventChannel#join}), of any
  * devices and providers.
  *
  * <pre>
  * WaitSet set = WaitSet.create();
  * CompletionChannel completions = CompletionChannel.create(set);
- * EventChannel connections = EventChannel.create(set);
+ * CmEventChannel connections = CmEventChannel.create(set);
  * AsyncEventChannel device = context.asyncEventChannel();
  * device.join(set);
  * while (true) {

@@ -72,6 +72,18 @@ public sealed class WorkCompletion permits CompletionSlot {
         return status == WorkCompletionStatus.SUCCESS;
     }
 
+    /**
+     * Does nothing if it succeeded. C programs compare {@code status} and print {@code ibv_wc_status_str}.
+     *
+     * @param operation what was attempted, for the message
+     * @throws FailedCompletionException EIO if it failed, with its status
+     */
+    public void requireSuccess(String operation) throws FailedCompletionException {
+        if (!isSuccess()) {
+            throw new FailedCompletionException(operation, this);
+        }
+    }
+
     /** {@return the operation} C: {@code opcode}. */
     public WorkCompletionOpcode opcode() {
         return opcode;

@@ -30,7 +30,7 @@ class ClosingEventsTest {
     private static final int ROUNDS = 5_000;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
 
     @AfterEach
     void nothingIsLeft() throws Exception {
@@ -115,7 +115,7 @@ class ClosingEventsTest {
 
     @Test
     void movingThatIsRefusedLeavesTheIdWhereItWas() throws Exception {
-        EventChannel other = EventChannel.create();
+        CmEventChannel other = CmEventChannel.create();
         CmId id = bound();
         id.writeEvent(0, 1);
         id.writeEvent(0, 2);
@@ -186,7 +186,7 @@ class ClosingEventsTest {
 
     @Test
     void noThreadHoldsAnEventOfTheOldChannelOnceAnIdHasMoved() throws Exception {
-        EventChannel other = EventChannel.create();
+        CmEventChannel other = CmEventChannel.create();
         for (int round = 0; round < ROUNDS; round++) {
             CmId id = bound();
             id.writeEvent(0, 1);
@@ -230,7 +230,7 @@ class ClosingEventsTest {
 
     @Test
     void listenerMovesWithTheRequestsThatNoThreadHasTaken() throws Exception {
-        EventChannel other = EventChannel.create();
+        CmEventChannel other = CmEventChannel.create();
         for (int round = 0; round < ROUNDS; round++) {
             CmId listener = listening();
             request(listener);

@@ -43,7 +43,7 @@ class ClosingStepsTest {
 
     private final FakeDevice device = FakeProvider.DEVICE;
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     /** The step has begun to use the device. */
     private final CountDownLatch begun = new CountDownLatch(1);
     /** The id is closed: the device goes on. */
@@ -296,7 +296,7 @@ class ClosingStepsTest {
 
     @Test
     void movingAnIdThatIsClosedLeavesTheOtherChannelAlone() throws Exception {
-        EventChannel other = EventChannel.create();
+        CmEventChannel other = CmEventChannel.create();
         CmId id = CmId.create(events, PortSpace.TCP);
         id.bindAddress(HERE);
         device.onClose = this::hold;

@@ -44,7 +44,7 @@ class DeviceFallbackTest {
             TransportType.INFINIBAND);
     private final FakeDevice softIwarp = new FakeDevice("iwarp0", DeviceKind.SOFTWARE,
             TransportType.IWARP);
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final List<CmId> ids = new ArrayList<>();
 
     @BeforeEach

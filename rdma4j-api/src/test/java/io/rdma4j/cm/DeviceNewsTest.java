@@ -44,7 +44,7 @@ class DeviceNewsTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7471);
 
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final List<CmId> ids = new ArrayList<>();
 
     @AfterEach
@@ -345,11 +345,11 @@ class DeviceNewsTest {
             id.resolveAddress(source,
                     new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
             expect(CmEventType.ADDR_ERROR, id, -Errno.EADDRNOTAVAIL.number());
-            assertThat(id.sourcePort()).isZero();
+            assertThat(id.localPort()).isZero();
         }
         id.resolveAddress(source, PEER, TIMEOUT);
         expect(CmEventType.ADDR_RESOLVED, id, 0);
-        assertThat(id.sourcePort()).isEqualTo(5000);
+        assertThat(id.localPort()).isEqualTo(5000);
     }
 
     @Test
@@ -545,8 +545,8 @@ class DeviceNewsTest {
     void portOfTheDeviceIsKnownWithTheDevice() throws Exception {
         CmId id = CmId.create(events, PortSpace.TCP);
         ids.add(id);
-        assertThat(id.portNumber()).isZero();
+        assertThat(id.devicePort()).isZero();
         id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
-        assertThat(id.portNumber()).isEqualTo(1);
+        assertThat(id.devicePort()).isEqualTo(1);
     }
 }

@@ -443,7 +443,7 @@ class DeviceSelectionTest {
         CmId client = id();
         client.resolveAddress(FIRST, new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
         client.resolveRoute(TIMEOUT);
-        EventChannel events = EventChannel.create();
+        CmEventChannel events = CmEventChannel.create();
         client.migrate(events);
         client.connect(new ConnectionParameters().queuePairNumber(5));
         softIwarp.context().handlers.getLast()
@@ -513,7 +513,7 @@ class DeviceSelectionTest {
         FakeProvider.offer(softIwarp);
         for (int i = 0; i < 20; i++) {
             CmId id = bound(FIRST);
-            assertThat(id.sourcePort()).isGreaterThanOrEqualTo(46_000)
+            assertThat(id.localPort()).isGreaterThanOrEqualTo(46_000)
                     .isEqualTo(ports.given.getLast());
             id.close();
             assertThat(ports.released.getLast()).isEqualTo(ports.given.getLast());
@@ -522,7 +522,7 @@ class DeviceSelectionTest {
                 Errno.EADDRINUSE, "another process");
         // Nothing is left of what was refused.
         ports.takenBelow = 0;
-        assertThat(bound(new InetSocketAddress(FakeDevice.FIRST, 7471)).sourcePort())
+        assertThat(bound(new InetSocketAddress(FakeDevice.FIRST, 7471)).localPort())
                 .isEqualTo(7471);
     }
 
@@ -537,7 +537,7 @@ class DeviceSelectionTest {
         CmId client = id();
         client.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
         client.resolveRoute(TIMEOUT);
-        EventChannel events = EventChannel.create();
+        CmEventChannel events = CmEventChannel.create();
         client.migrate(events);
         client.connect(new ConnectionParameters().queuePairNumber(5));
         assertThat(softIwarp.context().connectCalls.getLast().port()).isNotNull();
@@ -553,7 +553,7 @@ class DeviceSelectionTest {
         nativeDevice.portAuthority = ports;
         FakeProvider.offer(softIwarp, nativeDevice, softRoce);
         CmId id = bound(ANY);
-        assertThat(ports.given).containsExactly(id.sourcePort());
+        assertThat(ports.given).containsExactly(id.localPort());
         id.listen(1);
         assertThat(ports.given).hasSize(1);
         assertThat(softIwarp.context().listenCalls).hasSize(1);
@@ -628,7 +628,7 @@ class DeviceSelectionTest {
                 "another process");
         // Nothing is left of what was refused.
         ports.takenBelow = 0;
-        assertThat(bound(new InetSocketAddress(7471)).sourcePort()).isEqualTo(7471);
+        assertThat(bound(new InetSocketAddress(7471)).localPort()).isEqualTo(7471);
     }
 
     @Test

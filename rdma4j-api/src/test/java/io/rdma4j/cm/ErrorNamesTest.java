@@ -44,7 +44,7 @@ class ErrorNamesTest {
 
     @Test
     void eventsOfTheSystemsErrorsNameThemOnce() throws Exception {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP)) {
             for (CmEventType type : CmEventType.values()) {
                 for (int number = 1; number <= HIGHEST; number++) {

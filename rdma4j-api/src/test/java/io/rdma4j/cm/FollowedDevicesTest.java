@@ -39,7 +39,7 @@ class FollowedDevicesTest {
     private final FakeDevice roce = device("roce_eth0");
     private final FakeDevice iwarp = device("iwarp_eth0");
     private final FakeDevice loopback = device("roce_lo");
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final CmId listener;
     @RegisterExtension
     final LogLines log = LogLines.of(DeviceListeners.class, UnservedDevices.class);

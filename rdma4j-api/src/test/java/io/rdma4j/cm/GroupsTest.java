@@ -33,7 +33,7 @@ class GroupsTest {
     private final RdmaException refusal = RdmaException.unsupported("join",
             "it likes no groups");
 
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final List<CmId> ids = new ArrayList<>();
 
     @AfterEach
@@ -45,7 +45,7 @@ class GroupsTest {
         assertThat(FakeProvider.DEVICE.opened).allMatch(context -> context.isClosed);
     }
 
-    private CmId bound(@Nullable EventChannel channel) throws Exception {
+    private CmId bound(@Nullable CmEventChannel channel) throws Exception {
         CmId id = channel == null ? CmId.create(PortSpace.UDP)
                 : CmId.create(channel, PortSpace.UDP);
         ids.add(id);

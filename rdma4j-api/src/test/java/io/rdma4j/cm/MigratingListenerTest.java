@@ -19,8 +19,8 @@ class MigratingListenerTest {
 
     @Test
     void eachRequestIsInTheChannelOfItsEvent() throws Exception {
-        EventChannel first = EventChannel.create();
-        EventChannel second = EventChannel.create();
+        CmEventChannel first = CmEventChannel.create();
+        CmEventChannel second = CmEventChannel.create();
         CmId listener = CmId.create(first, PortSpace.TCP);
         listener.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
         listener.listen(REQUESTS);
@@ -52,7 +52,7 @@ class MigratingListenerTest {
     }
 
     /** Takes what waits in the listener's channel. {@return how many requests} */
-    private static int takeAll(EventChannel channel) throws Exception {
+    private static int takeAll(CmEventChannel channel) throws Exception {
         int taken = 0;
         CmEvent event = channel.pollEvent(Duration.ZERO);
         while (event != null) {

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class SourcePortTest {
     private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7472);
 
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private CmId id;
 
     @BeforeEach

@@ -70,7 +70,7 @@ class WaitSetTest {
         return events;
     }
 
-    private CmId bound(EventChannel events, FakeDevice device) throws Exception {
+    private CmId bound(CmEventChannel events, FakeDevice device) throws Exception {
         CmId id = opened(CmId.create(events, PortSpace.TCP));
         id.device(device.name());
         id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
@@ -81,7 +81,7 @@ class WaitSetTest {
     void oneThreadWaitsForCompletionsAndConnectionsOfTwoDevices() throws Exception {
         FakeProvider.offer(first, second);
         CompletionChannel completions = opened(CompletionChannel.create(set));
-        EventChannel connections = opened(EventChannel.create(set));
+        CmEventChannel connections = opened(CmEventChannel.create(set));
         FakeQueue queue = new FakeQueue();
         FakeQueue otherQueue = new FakeQueue();
         CompletionEvents announcements = attached(completions, queue);
@@ -230,7 +230,7 @@ class WaitSetTest {
     @Test
     void oneSelectionKeyStandsForAllChannelsOfTheSet() throws Exception {
         CompletionChannel completions = opened(CompletionChannel.create(set));
-        EventChannel connections = opened(EventChannel.create(set));
+        CmEventChannel connections = opened(CmEventChannel.create(set));
         CompletionEvents events = attached(completions, new FakeQueue());
         FakeProvider.offer(first);
         bound(connections, first);

@@ -74,8 +74,8 @@ class ApiRulesTest {
             return false;
         })).containsExactly(
                 // Two groups in the order of the whole interface: region, offset, length; remote address, rkey.
-                "CmOperations.postRead[long, MemoryRegion, long, long, long, int, SendFlag[]]",
-                "CmOperations.postWrite[long, MemoryRegion, long, long, long, int, SendFlag[]]");
+                "QueuePairOperations.postRead[long, MemoryRegion, long, long, long, int, SendFlag[]]",
+                "QueuePairOperations.postWrite[long, MemoryRegion, long, long, long, int, SendFlag[]]");
     }
 
     @Test

@@ -1,9 +1,9 @@
 package io.rdma4j.ibverbs;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
@@ -58,7 +58,7 @@ final class ObjectCycles implements AutoCloseable {
     private final ProtectionDomain domain;
     private final CompletionQueue completions;
     private final SharedReceiveQueue shared;
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final CmId listener;
     private final AddressHandleAttributes toItself;
 

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
@@ -153,7 +153,7 @@ class ClosedObjectsTest {
             add(tests, AddressHandle.class, closed(handle()));
         }
         add(tests, CompletionChannel.class, closed(CompletionChannel.create()));
-        add(tests, EventChannel.class, closed(EventChannel.create()));
+        add(tests, CmEventChannel.class, closed(CmEventChannel.create()));
         add(tests, WaitSet.class, closed(WaitSet.create()));
         add(tests, CmId.class, closed(id()));
         DeviceContext gone = RdmaDevices.find(device).open();
@@ -243,7 +243,7 @@ class ClosedObjectsTest {
             case "MemoryRegion" -> region;
             case "ProtectionDomain" -> domain;
             case "CompletionChannel" -> kept(CompletionChannel.create());
-            case "EventChannel" -> kept(EventChannel.create());
+            case "CmEventChannel" -> kept(CmEventChannel.create());
             case "WaitSet" -> kept(WaitSet.create());
             case "AddressHandle" -> isRoce() ? kept(handle()) : null;
             case "MemoryWindow" -> kept(domain.allocateMemoryWindow(MemoryWindowType.TYPE_1));

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.network.OnceFree;
 import io.rdma4j.verbs.Errno;
@@ -39,7 +39,7 @@ abstract class CmStage {
     /** The only loopback address of its IP version. */
     static final String IPV6 = "::1";
 
-    final EventChannel events = EventChannel.create();
+    final CmEventChannel events = CmEventChannel.create();
     private final Deque<CmId> ids = new ArrayDeque<>();
 
     @AfterEach
@@ -115,7 +115,7 @@ abstract class CmStage {
         return expect(events, type);
     }
 
-    static CmEvent expect(EventChannel channel, CmEventType type) throws RdmaException {
+    static CmEvent expect(CmEventChannel channel, CmEventType type) throws RdmaException {
         CmEvent event = channel.pollEvent(LONG);
         assertThat(event).isNotNull();
         assertThat(event.type()).as(event.description()).isEqualTo(type);

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.cm.CmOperations;
+import io.rdma4j.cm.QueuePairOperations;
 import io.rdma4j.softnic.device.PortView;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -40,7 +40,7 @@ class CompletionEndTest {
     CompletionEndTest() throws Exception {}
 
     /** Waits for the completions of one side, as an id does for those of its queue pair. */
-    private record Waiting(Pair.Side side) implements CmOperations {
+    private record Waiting(Pair.Side side) implements QueuePairOperations {
         @Override
         public QueuePair queuePair() {
             return side.queuePair;
@@ -100,7 +100,7 @@ class CompletionEndTest {
         });
     }
 
-    private static List<ThrowingCallable> waits(CmOperations operations) {
+    private static List<ThrowingCallable> waits(QueuePairOperations operations) {
         return List.of(operations::awaitSendCompletion, operations::awaitReceiveCompletion,
                 () -> operations.pollSendCompletion(Duration.ZERO),
                 () -> operations.pollSendCompletion(Duration.ofDays(100_000)),

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
@@ -44,7 +44,7 @@ class ConnectionTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofSeconds(20);
 
-    private final EventChannel events = EventChannel.create();
+    private final CmEventChannel events = CmEventChannel.create();
     private final CmId listener = CmId.create(events, PortSpace.TCP);
     private final CmId client = CmId.create(events, PortSpace.TCP);
 
@@ -121,9 +121,9 @@ class ConnectionTest {
     void connectionCarriesMessagesAndEndsOnBothSides(String address) throws Exception {
         CmStage.requirePresent(address);
         CmId server = connectAndAccept(listen(address), "from client", "from server");
-        assertThat(client.destinationPort()).isEqualTo(listener.sourcePort());
-        assertThat(server.destinationPort()).isEqualTo(client.sourcePort());
-        assertThat(server.sourcePort()).isEqualTo(listener.sourcePort());
+        assertThat(client.peerPort()).isEqualTo(listener.localPort());
+        assertThat(server.peerPort()).isEqualTo(client.localPort());
+        assertThat(server.localPort()).isEqualTo(listener.localPort());
         assertThat(server.peerAddress()).isEqualTo(client.localAddress());
         assertThat(client.queuePair().state()).isEqualTo(QueuePairState.RTS);
 
@@ -156,7 +156,7 @@ class ConnectionTest {
                 .withMessageContaining("device");
         InetAddress held = listener.listenAddresses().stream().map(InetSocketAddress::getAddress)
                 .filter(InetAddress::isLoopbackAddress).findFirst().orElseThrow();
-        connectAndAccept(new InetSocketAddress(held, listener.sourcePort()), "", "").close();
+        connectAndAccept(new InetSocketAddress(held, listener.localPort()), "", "").close();
     }
 
     @Test
@@ -285,7 +285,7 @@ class ConnectionTest {
     void closingAListenerRejectsRequestsNobodyTook() throws Exception {
         listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
         listener.listen(1);
-        EventChannel others = EventChannel.create();
+        CmEventChannel others = CmEventChannel.create();
         CmId first = connect(others);
         // The backlog is full when the second request is rejected, so the first has arrived.
         CmId second = connect(others);
@@ -303,7 +303,7 @@ class ConnectionTest {
         others.close();
     }
 
-    private CmId connect(EventChannel channel) throws RdmaException {
+    private CmId connect(CmEventChannel channel) throws RdmaException {
         CmId id = CmId.create(channel, PortSpace.TCP);
         id.resolveAddress(listener.localAddress(), TIMEOUT);
         channel.awaitEvent().close();

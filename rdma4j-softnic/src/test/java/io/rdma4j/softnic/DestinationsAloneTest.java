@@ -108,7 +108,7 @@ class DestinationsAloneTest extends CmStage {
         listener.listen(1);
         CmId client = id(PortSpace.TCP);
         client.device(device);
-        client.resolveAddress(new InetSocketAddress(row.destination, listener.sourcePort()),
+        client.resolveAddress(new InetSocketAddress(row.destination, listener.localPort()),
                 TIMEOUT);
         try (CmEvent resolved = soon()) {
             follow(client, resolved, row);

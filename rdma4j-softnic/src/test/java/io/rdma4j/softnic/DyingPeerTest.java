@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.MemoryRegion;
@@ -48,7 +48,7 @@ class DyingPeerTest {
         /** {@return what becomes of a message to the peer after its end} */
         WorkCompletion run(End end) throws Exception {
             try (arena;
-                    EventChannel events = EventChannel.create();
+                    CmEventChannel events = CmEventChannel.create();
                     CmId listener = CmId.create(events, PortSpace.TCP)) {
                 listener.bindAddress(
                         new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
@@ -74,7 +74,7 @@ class DyingPeerTest {
             }
         }
 
-        private static WorkCompletion sendToTheDead(EventChannel events, CmId id,
+        private static WorkCompletion sendToTheDead(CmEventChannel events, CmId id,
                 MemoryRegion region) throws RdmaException {
             try (CmEvent event = events.pollEvent(Duration.ofMillis(500))) {
                 if (event != null) {
@@ -86,7 +86,7 @@ class DyingPeerTest {
             return id.awaitSendCompletion();
         }
 
-        private static CmId accept(EventChannel events) throws RdmaException {
+        private static CmId accept(CmEventChannel events) throws RdmaException {
             CmEvent request = events.pollEvent(LONG);
             assertThat(request).isNotNull();
             try (request) {

@@ -76,7 +76,7 @@ class EndpointTest extends CmStage {
     private CmId active(CmId listener) throws Exception {
         AddressInfo info = AddressInfo
                 .resolve(listener.localAddress().getAddress().getHostAddress(),
-                        String.valueOf(listener.sourcePort()),
+                        String.valueOf(listener.localPort()),
                         new Hints().set(Flag.NUMERIC_HOST)
                                 .portSpace(listener.portSpace())
                                 .queuePairType(listener.queuePairType()))

@@ -167,7 +167,7 @@ class FlightEventsTest {
         try (CmId listener = CmId.create(PortSpace.TCP); CmId client = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
             listener.listen(1);
-            port = listener.sourcePort();
+            port = listener.localPort();
             CompletableFuture<CmId> served = CompletableFuture.supplyAsync(() -> {
                 try {
                     CmId id = listener.awaitRequest();

@@ -4,9 +4,9 @@ import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.AddressInfo.Hints;
 import io.rdma4j.cm.CmDevices;
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
@@ -129,7 +129,7 @@ class IdOptionsTest extends CmStage {
             CmId id = id(PortSpace.TCP);
             id.reuseAddress(true);
             id.bindAddress(anyPort(OWN));
-            assertThat(ports.add(id.sourcePort())).isTrue();
+            assertThat(ports.add(id.localPort())).isTrue();
         }
     }
 
@@ -248,10 +248,10 @@ class IdOptionsTest extends CmStage {
         CmId ipv6 = id(PortSpace.TCP);
         ipv6.addressFamilyOnly(true);
         ipv6.bindAddress(
-                new InetSocketAddress(InetAddress.ofLiteral("::"), ipv4.sourcePort()));
+                new InetSocketAddress(InetAddress.ofLiteral("::"), ipv4.localPort()));
         ipv6.listen(1);
         CmId client = id(PortSpace.TCP);
-        resolve(client, new InetSocketAddress(InetAddress.ofLiteral("::1"), ipv6.sourcePort()));
+        resolve(client, new InetSocketAddress(InetAddress.ofLiteral("::1"), ipv6.localPort()));
         client.connect(new ConnectionParameters().queuePairNumber(5));
         try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
             assertThat(event.listenId()).isSameAs(ipv6);
@@ -290,7 +290,7 @@ class IdOptionsTest extends CmStage {
         id.writeEvent(1, 10);
         other.writeEvent(2, 20);
         id.writeEvent(3, 30);
-        EventChannel target = EventChannel.create();
+        CmEventChannel target = CmEventChannel.create();
         id.migrate(target);
         id.writeEvent(4, 40);
         assertThat(id.channel()).isSameAs(target);
@@ -311,14 +311,14 @@ class IdOptionsTest extends CmStage {
     @Test
     void migratedListenerTakesRequestsAlongThatNobodyHasTaken() throws Exception {
         CmId listener = listener(PortSpace.TCP, OWN);
-        CmId client = closedAtEnd(CmId.create(EventChannel.create(), PortSpace.TCP));
-        EventChannel clients = client.channel();
+        CmId client = closedAtEnd(CmId.create(CmEventChannel.create(), PortSpace.TCP));
+        CmEventChannel clients = client.channel();
         client.resolveAddress(listener.localAddress(), TIMEOUT);
         expect(clients, CmEventType.ADDR_RESOLVED).close();
         client.resolveRoute(TIMEOUT);
         expect(clients, CmEventType.ROUTE_RESOLVED).close();
         client.connect(new ConnectionParameters().queuePairNumber(5));
-        EventChannel target = EventChannel.create();
+        CmEventChannel target = CmEventChannel.create();
         listener.migrate(target);
         CmEvent request = expect(target, CmEventType.CONNECT_REQUEST);
         assertThat(request.id().channel()).isSameAs(target);
@@ -333,7 +333,7 @@ class IdOptionsTest extends CmStage {
     void idWithAnUnacknowledgedEventCannotMigrate() throws Exception {
         CmId id = id(PortSpace.TCP);
         id.writeEvent(0, 0);
-        EventChannel target = EventChannel.create();
+        CmEventChannel target = CmEventChannel.create();
         try (CmEvent event = expect(CmEventType.USER)) {
             assertThat(event.status()).isZero();
             assertRefused(() -> id.migrate(target), Errno.EBUSY, "1 event");

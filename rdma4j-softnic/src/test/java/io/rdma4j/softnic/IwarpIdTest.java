@@ -145,7 +145,7 @@ class IwarpIdTest extends CmStage {
     @ValueSource(ints = {0, LIMIT + 1, 255, 256, MOST})
     void asMuchAsAPeerMaySendArrives(int length) throws Exception {
         CmId listener = listener(PortSpace.TCP, OWN);
-        try (Socket peer = new Socket(InetAddress.ofLiteral(OWN), listener.sourcePort())) {
+        try (Socket peer = new Socket(InetAddress.ofLiteral(OWN), listener.localPort())) {
             peer.getOutputStream().write(frame(false, 0, length).bytes());
             request(data(length));
         }
@@ -175,7 +175,7 @@ class IwarpIdTest extends CmStage {
     @Test
     void moreThanAPeerMaySendIsNoRequest() throws Exception {
         CmId listener = listener(PortSpace.TCP, OWN);
-        try (Socket peer = new Socket(InetAddress.ofLiteral(OWN), listener.sourcePort())) {
+        try (Socket peer = new Socket(InetAddress.ofLiteral(OWN), listener.localPort())) {
             // Its header is enough to tell, and all of it is read before the end.
             byte[] header = frame(false, 0, MOST + 1).bytes();
             peer.getOutputStream().write(header, 0, MpaFrame.HEADER_LENGTH);

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
@@ -387,7 +387,7 @@ class ObjectsTest {
         assertRefused(completions::awaitEvent, Errno.EBADF, "closed");
         assertRefused(() -> completions.pollEvent(Duration.ZERO), Errno.EBADF, "closed");
         assertRefused(() -> context.createCompletionQueue(1, completions), Errno.EBADF, "closed");
-        EventChannel events = EventChannel.create();
+        CmEventChannel events = CmEventChannel.create();
         events.close();
         events.close();
         assertRefused(events::awaitEvent, Errno.EBADF, "closed");
@@ -399,7 +399,7 @@ class ObjectsTest {
     void closingAChannelWakesWhoWaitsInIt() throws Exception {
         CompletionChannel completions = CompletionChannel.create();
         assertWoken(completions::awaitEvent, completions);
-        EventChannel events = EventChannel.create();
+        CmEventChannel events = CmEventChannel.create();
         assertWoken(events::awaitEvent, events);
     }
 

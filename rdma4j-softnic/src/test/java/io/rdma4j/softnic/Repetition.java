@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.device.OwnLoopback;
@@ -129,7 +129,7 @@ final class Repetition {
 
     /** Repeats to connect and disconnect, while a listener keeps the device open. */
     static void connections(Repeated repeated) throws Exception {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
             listener.listen(8);
@@ -142,7 +142,7 @@ final class Repetition {
         }
     }
 
-    private static void connectAndDisconnect(EventChannel events, CmId client,
+    private static void connectAndDisconnect(CmEventChannel events, CmId client,
             InetSocketAddress address) throws RdmaException {
         client.resolveAddress(address, LONG);
         expect(events, CmEventType.ADDR_RESOLVED).close();
@@ -166,7 +166,7 @@ final class Repetition {
     }
 
     /** {@return the next event of a type} Connections of before may say that their time-wait is over. */
-    private static CmEvent expect(EventChannel events, CmEventType type) throws RdmaException {
+    private static CmEvent expect(CmEventChannel events, CmEventType type) throws RdmaException {
         while (true) {
             CmEvent event = events.pollEvent(LONG);
             assertThat(event).as("event %s", type).isNotNull();

@@ -78,7 +78,7 @@ class ResourceTextTest {
         assertThat(id).hasToString("id TCP IDLE");
         id.device("roce");
         id.bindAddress(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
-        assertThat(id).hasToString("id TCP BOUND 127.0.0.1:" + id.sourcePort() + " on roce_lo");
+        assertThat(id).hasToString("id TCP BOUND 127.0.0.1:" + id.localPort() + " on roce_lo");
         id.close();
         assertThat(id.toString()).startsWith("id TCP CLOSED");
     }

@@ -1,9 +1,9 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
@@ -26,7 +26,7 @@ final class CmPlayer {
     static final int RECEIVE_AT = 2048;
     private static final int MEMORY = 4096;
 
-    final EventChannel events;
+    final CmEventChannel events;
     final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
     private final Players.Keeper keeper;
     private final DeviceUnderTest device;
@@ -36,7 +36,7 @@ final class CmPlayer {
         this.keeper = keeper;
         this.device = device;
         this.fill = (byte) fill;
-        events = keeper.keep(EventChannel.create());
+        events = keeper.keep(CmEventChannel.create());
     }
 
     CmId newId(PortSpace space) throws RdmaException {

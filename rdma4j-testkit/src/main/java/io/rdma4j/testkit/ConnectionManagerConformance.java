@@ -277,7 +277,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         listener.listen(2);
 
         CmId client = active.newId(space);
-        client.resolveAddressInfo(node, Integer.toString(listener.sourcePort()), hints);
+        client.resolveAddressInfo(node, Integer.toString(listener.localPort()), hints);
         active.expect(CmEventType.ADDRINFO_RESOLVED).close();
         List<AddressInfo> found = client.queryAddressInfo();
         assertThat(found).isNotEmpty().allMatch(

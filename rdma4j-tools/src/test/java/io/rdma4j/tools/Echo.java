@@ -49,7 +49,7 @@ final class Echo {
             if (arguments.length == 1) {
                 id.bindAddress(new InetSocketAddress(address, 0));
                 id.listen(1);
-                System.out.println("listening on port " + id.sourcePort());
+                System.out.println("listening on port " + id.localPort());
                 CmId accepted = id.awaitRequest();
                 Echo echo = new Echo(accepted, arena);
                 accepted.accept(new ConnectionParameters().rnrRetryCount(7).retryCount(7));

@@ -52,7 +52,7 @@ final class Neighbour {
         CmId listener = CmId.create(PortSpace.TCP);
         listener.bindAddress(new InetSocketAddress(address, 0));
         listener.listen(1);
-        System.out.println("listening on port " + listener.sourcePort());
+        System.out.println("listening on port " + listener.localPort());
         FutureTask<CmId> receiving = new FutureTask<>(() -> receiveFromOneBefore(listener, arena));
         Thread.ofPlatform().daemon().start(receiving);
         BufferedReader input = new BufferedReader(

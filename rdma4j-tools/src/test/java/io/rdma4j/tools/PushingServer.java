@@ -29,7 +29,7 @@ final class PushingServer {
             listener.device("iwarp");
             listener.bindAddress(new InetSocketAddress(InetAddress.getByName(arguments[0]), 0));
             listener.listen(BACKLOG);
-            System.out.println("listening on port " + listener.sourcePort());
+            System.out.println("listening on port " + listener.localPort());
             MemoryRegion region = null;
             while (true) {
                 CmId id = listener.awaitRequest();

@@ -56,7 +56,7 @@ final class TwoWriters {
         CmId listener = CmId.create(PortSpace.TCP);
         listener.bindAddress(new InetSocketAddress(address, 0));
         listener.listen(CONNECTIONS);
-        System.out.println("listening on port " + listener.sourcePort());
+        System.out.println("listening on port " + listener.localPort());
         for (int i = 0; i < CONNECTIONS; i++) {
             CmId accepted = listener.awaitRequest();
             MemoryRegion region = region(accepted, arena);

@@ -7,9 +7,9 @@ import io.rdma4j.benchmarks.workload.Quantity;
 import io.rdma4j.benchmarks.workload.Settings;
 import io.rdma4j.benchmarks.workload.Stretch;
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
@@ -37,7 +37,7 @@ public final class Connections implements PairedWorkload {
     public void serve(Settings settings, IntConsumer ready) throws IOException {
         // Open until the process ends, for a connection may just be under way then.
         DeviceContext _ = RdmaDevices.find(RdmaSide.device()).open();
-        EventChannel channel = EventChannel.create();
+        CmEventChannel channel = CmEventChannel.create();
         CmId listener = CmId.create(channel, PortSpace.TCP);
         InetAddress own = InetAddress.getLoopbackAddress();
         listener.bindAddress(new InetSocketAddress(own, 0));
@@ -50,7 +50,7 @@ public final class Connections implements PairedWorkload {
         }
     }
 
-    private static void handle(EventChannel channel) {
+    private static void handle(CmEventChannel channel) {
         try {
             while (true) {
                 CmEvent event = channel.awaitEvent();

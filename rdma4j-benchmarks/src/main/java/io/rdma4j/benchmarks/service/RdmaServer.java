@@ -1,8 +1,8 @@
 package io.rdma4j.benchmarks.service;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
@@ -51,7 +51,7 @@ final class RdmaServer implements ServiceServer {
         }
     }
 
-    private static CmId listen(@Nullable EventChannel events, InetSocketAddress address,
+    private static CmId listen(@Nullable CmEventChannel events, InetSocketAddress address,
             IntConsumer onListening) throws RdmaException {
         CmId listener = events == null ? CmId.create(PortSpace.TCP)
                 : CmId.create(events, PortSpace.TCP);
@@ -60,7 +60,7 @@ final class RdmaServer implements ServiceServer {
         }
         listener.bindAddress(address);
         listener.listen(BACKLOG);
-        onListening.accept(listener.sourcePort());
+        onListening.accept(listener.localPort());
         return listener;
     }
 
@@ -69,7 +69,7 @@ final class RdmaServer implements ServiceServer {
     private void oneThread(InetSocketAddress address, IntConsumer onListening)
             throws RdmaException {
         WaitSet set = WaitSet.create();
-        EventChannel events = EventChannel.create(set);
+        CmEventChannel events = CmEventChannel.create(set);
         ServingThread serving = new ServingThread(work, CompletionChannel.create(set));
         listen(events, address, onListening);
         while (true) {
@@ -114,7 +114,7 @@ final class RdmaServer implements ServiceServer {
             threads.add(serving);
             Thread.ofPlatform().daemon().name("worker-" + i).start(() -> serving.serve(set));
         }
-        EventChannel events = EventChannel.create();
+        CmEventChannel events = CmEventChannel.create();
         listen(events, address, onListening);
         while (true) {
             onEvent(events.awaitEvent(), threads);
@@ -126,16 +126,16 @@ final class RdmaServer implements ServiceServer {
     private void selector(InetSocketAddress address, IntConsumer onListening)
             throws IOException {
         WaitSet set = WaitSet.create();
-        EventChannel events = EventChannel.create(set);
+        CmEventChannel events = CmEventChannel.create(set);
         ServingThread serving = new ServingThread(work, CompletionChannel.create(set));
         CmId listener = listen(events, address, port -> {});
         TcpServer.TcpLoop sockets = new TcpServer.TcpLoop(work);
         Selector selector = sockets.selector();
         // The same port number, so that a client of either kind finds it.
-        sockets.listen(new InetSocketAddress(address.getAddress(), listener.sourcePort()),
+        sockets.listen(new InetSocketAddress(address.getAddress(), listener.localPort()),
                 List.of(sockets));
         SelectionKey own = set.selectableChannel().register(selector, SelectionKey.OP_READ);
-        onListening.accept(listener.sourcePort());
+        onListening.accept(listener.localPort());
         while (true) {
             selector.select();
             for (SelectionKey key : selector.selectedKeys()) {

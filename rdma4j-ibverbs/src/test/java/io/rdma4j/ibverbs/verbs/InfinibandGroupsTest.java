@@ -127,7 +127,8 @@ class InfinibandGroupsTest {
         events.incrementAndGet();
         MemorySegment one = arena.allocate(Long.BYTES, Long.BYTES);
         Native.putLong(one, 0, 1);
-        system.get(SystemSymbol.WRITE).call(Native.getInt(channel, EventChannel.FD), one.address(),
+        system.get(SystemSymbol.WRITE).call(Native.getInt(channel, EventChannel.FD),
+                one.address(),
                 Long.BYTES);
     }
 

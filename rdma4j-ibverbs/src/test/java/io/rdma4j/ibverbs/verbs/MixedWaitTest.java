@@ -1,9 +1,9 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventChannel;
@@ -49,7 +49,7 @@ class MixedWaitTest {
     private NativeContext device;
     private DeviceContext software;
     private CompletionChannel completions;
-    private EventChannel connections;
+    private CmEventChannel connections;
 
     @BeforeEach
     void openDevices() throws RdmaException {
@@ -58,7 +58,7 @@ class MixedWaitTest {
         device = opened(driver.open());
         software = opened(RdmaDevices.find(SOFTWARE).open());
         completions = opened(CompletionChannel.create(set));
-        connections = opened(EventChannel.create(set));
+        connections = opened(CmEventChannel.create(set));
         device.asyncEventChannel().join(set);
         software.asyncEventChannel().join(set);
     }

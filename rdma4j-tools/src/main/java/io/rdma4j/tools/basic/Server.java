@@ -49,6 +49,6 @@ public final class Server implements Callable<Integer> {
         out.println("clients reach it with: rdma4j client "
                 + listener.listenAddresses().stream().map(InetSocketAddress::getAddress)
                         .map(InetAddress::getHostAddress).collect(Collectors.joining("|"))
-                + " " + listener.sourcePort());
+                + " " + listener.localPort());
     }
 }

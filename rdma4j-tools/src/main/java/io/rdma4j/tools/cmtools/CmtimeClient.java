@@ -2,9 +2,9 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.timing.WarmUpRounds;
@@ -79,7 +79,7 @@ final class CmtimeClient {
     void run(AddressInfo info, Runnable reached) throws IOException {
         InetSocketAddress source = info.source();
         InetSocketAddress server = Objects.requireNonNull(info.destination());
-        try (EventChannel channel = EventChannel.create()) {
+        try (CmEventChannel channel = CmEventChannel.create()) {
             try {
                 step("creating id", CmtimeStep.CREATE_ID, i -> {
                     ids[i] = CmId.create(channel, PortSpace.TCP);
@@ -130,7 +130,7 @@ final class CmtimeClient {
     }
 
     /** A step of all connections at once, each done when its event comes. */
-    private void steps(EventChannel channel, String name, CmtimeStep step, CmEventType done,
+    private void steps(CmEventChannel channel, String name, CmtimeStep step, CmEventType done,
             Doing doing) throws IOException {
         print(name);
         times.beginAll(step, System.nanoTime());

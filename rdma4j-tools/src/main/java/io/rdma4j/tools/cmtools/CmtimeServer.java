@@ -1,8 +1,8 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -28,11 +28,11 @@ final class CmtimeServer {
     }
 
     void serve(InetSocketAddress local) throws RdmaException {
-        try (EventChannel channel = EventChannel.create();
+        try (CmEventChannel channel = CmEventChannel.create();
                 CmId listener = CmId.create(channel, PortSpace.TCP)) {
             listener.bindAddress(local);
             listener.listen(BACKLOG);
-            out.println("listening on port " + listener.sourcePort());
+            out.println("listening on port " + listener.localPort());
             out.flush();
             try {
                 serve(channel);
@@ -44,7 +44,7 @@ final class CmtimeServer {
         }
     }
 
-    private void serve(EventChannel channel) throws RdmaException {
+    private void serve(CmEventChannel channel) throws RdmaException {
         while (true) {
             CmEvent event = channel.awaitEvent();
             boolean isOver;

@@ -1,8 +1,8 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.endpoint.SendRefusals;
 import io.rdma4j.verbs.CompletionQueue;
@@ -47,7 +47,7 @@ final class Connections implements AutoCloseable {
     private final List<Connection> all = new ArrayList<>();
     private final List<CmId> refused = new ArrayList<>();
     private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
-    private EventChannel channel = EventChannel.create();
+    private CmEventChannel channel = CmEventChannel.create();
     private @Nullable CmId listener;
 
     Connections(Workload workload, Duration patience, Handler handler) {
@@ -107,7 +107,7 @@ final class Connections implements AutoCloseable {
 
     /** Moves everything to a new channel. */
     void migrate() throws RdmaException {
-        EventChannel fresh = EventChannel.create();
+        CmEventChannel fresh = CmEventChannel.create();
         CmId listening = listener;
         if (listening != null) {
             listening.migrate(fresh);

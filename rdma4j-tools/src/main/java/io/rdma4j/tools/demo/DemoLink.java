@@ -220,9 +220,7 @@ final class DemoLink implements AutoCloseable {
             throw new RdmaException(Errno.ETIMEDOUT, "work", "nothing came from the other side for "
                     + PATIENCE.toSeconds() + " s");
         }
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, "work", completion.toString());
-        }
+        completion.requireSuccess("work");
         return completion;
     }
 

@@ -49,7 +49,7 @@ final class DemoServer {
             reporter.listening(DemoSide.display(reached), reached.getPort());
             try (CmId id = listener.awaitRequest(); DemoLink link = new DemoLink(id)) {
                 reporter.step("connection request from %s port %d",
-                        DemoSide.display(id.peerAddress()), id.destinationPort());
+                        DemoSide.display(id.peerAddress()), id.peerPort());
                 id.accept(new ConnectionParameters());
                 reporter.step("established, queue pair 0x%06x", id.queuePair().number());
                 int size = isFile ? DemoLink.SLOTS * DemoLink.CHUNK : DemoClient.BLOCK;

@@ -1,8 +1,8 @@
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
@@ -20,10 +20,10 @@ import java.time.Duration;
 final class ConnectionTrial implements Closeable {
     private static final Duration STEP = Duration.ofSeconds(5);
 
-    private final EventChannel events;
+    private final CmEventChannel events;
     private final CmId id;
 
-    private ConnectionTrial(EventChannel events, CmId id) {
+    private ConnectionTrial(CmEventChannel events, CmId id) {
         this.events = events;
         this.id = id;
     }
@@ -52,7 +52,7 @@ final class ConnectionTrial implements Closeable {
             if (device.transport() != transport) {
                 continue;
             }
-            EventChannel events = EventChannel.create();
+            CmEventChannel events = CmEventChannel.create();
             CmId id = CmId.create(events, PortSpace.TCP);
             ConnectionTrial trial = new ConnectionTrial(events, id);
             try {
@@ -89,7 +89,7 @@ final class ConnectionTrial implements Closeable {
 
     /** {@return the port of a listener} */
     int port() {
-        return id.sourcePort();
+        return id.localPort();
     }
 
     /** Waits for the peer's connection and its message. */
@@ -129,7 +129,7 @@ final class ConnectionTrial implements Closeable {
 
     @Override
     public void close() throws RdmaException {
-        try (EventChannel _ = events) {
+        try (CmEventChannel _ = events) {
             id.close();
         }
     }

@@ -1,8 +1,8 @@
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
@@ -46,7 +46,7 @@ final class LoopbackTransfer {
      */
     @Nullable
     InetAddress run(List<GidEntry> table) throws RdmaException {
-        try (EventChannel events = EventChannel.create();
+        try (CmEventChannel events = CmEventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP);
                 CmId client = CmId.create(events, PortSpace.TCP)) {
             InetAddress address = isChosenFor(listener) && isChosenFor(client)
@@ -57,7 +57,7 @@ final class LoopbackTransfer {
             }
             listener.listen(1);
             client.resolveAddress(new InetSocketAddress(address, 0),
-                    new InetSocketAddress(address, listener.sourcePort()), PATIENCE);
+                    new InetSocketAddress(address, listener.localPort()), PATIENCE);
             await(events, CmEventType.ADDR_RESOLVED);
             client.resolveRoute(PATIENCE);
             await(events, CmEventType.ROUTE_RESOLVED);
@@ -119,7 +119,7 @@ final class LoopbackTransfer {
         return candidates;
     }
 
-    private static void transfer(EventChannel events, CmId client, TransferEnd sender,
+    private static void transfer(CmEventChannel events, CmId client, TransferEnd sender,
             CmId server, TransferEnd receiver) throws RdmaException {
         receiver.postReceive();
         server.accept(new ConnectionParameters());
@@ -132,7 +132,7 @@ final class LoopbackTransfer {
         server.disconnect();
     }
 
-    private static CmId await(EventChannel events, CmEventType wanted) throws RdmaException {
+    private static CmId await(CmEventChannel events, CmEventType wanted) throws RdmaException {
         return TransferEnd.await(events, wanted, PATIENCE);
     }
 }

@@ -1,9 +1,9 @@
 package io.rdma4j.tools.doctor;
 
 import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.EventChannel;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
@@ -71,14 +71,11 @@ final class TransferEnd implements AutoCloseable {
         if (completion == null) {
             throw tooLate(operation, patience);
         }
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, operation,
-                    completion.status() + ": " + completion.explanation());
-        }
+        completion.requireSuccess(operation);
     }
 
     /** {@return the id of an event that must come next} */
-    static CmId await(EventChannel events, CmEventType wanted, Duration patience)
+    static CmId await(CmEventChannel events, CmEventType wanted, Duration patience)
             throws RdmaException {
         try (CmEvent event = events.pollEvent(patience)) {
             if (event == null) {

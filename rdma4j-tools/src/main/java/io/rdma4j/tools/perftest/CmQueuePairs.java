@@ -105,7 +105,7 @@ final class CmQueuePairs implements AutoCloseable {
                 rendezvous.patience())) {
             greeting.expect();
             id.accept(parameters(0));
-            return greeting.greeted(id.portNumber(), queuePair.query().qkey());
+            return greeting.greeted(id.devicePort(), queuePair.query().qkey());
         }
     }
 

@@ -112,7 +112,7 @@ public final class Rping implements Callable<Integer> {
             listener.listen(BACKLOG);
             output().debug("rdma_listen");
             if (isVerbose) {
-                output().print("listening on port " + listener.sourcePort());
+                output().print("listening on port " + listener.localPort());
             }
             if (isPersistent) {
                 serveAll(listener);

@@ -3,7 +3,7 @@ package io.rdma4j.tools.rping;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.CmOperations;
+import io.rdma4j.cm.QueuePairOperations;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -28,7 +28,7 @@ import java.time.Duration;
  * <p>It waits for completions with patience, and ends every wait when the peer disconnects. One thread at a
  * time.
  */
-final class RpingQueuePair implements CmOperations, AutoCloseable {
+final class RpingQueuePair implements QueuePairOperations, AutoCloseable {
     /** How long to sleep before looking for the end of the connection. */
     private static final Duration LOOK = Duration.ofMillis(100);
 

@@ -22,24 +22,24 @@ import java.util.List;
  * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
  * platform thread that waits may drive a device meanwhile, unless another thread does.
  */
-public final class EventChannel extends EventSource<CmEvent, RdmaException>
+public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
         implements
             WaitChannel<CmEvent> {
     private final EventQueue<CmEvent, RdmaException> events = EventQueue.of(this);
 
-    private EventChannel(@Nullable WaitSet set) {
+    private CmEventChannel(@Nullable WaitSet set) {
         super(new WaitFailures<>("await connection manager event", RdmaException::ofSystem), false,
                 set);
     }
 
     /** {@return a new channel} C: {@code rdma_create_event_channel}. */
-    public static EventChannel create() {
-        return new EventChannel(null);
+    public static CmEventChannel create() {
+        return new CmEventChannel(null);
     }
 
     /** {@return a new channel that a thread can wait for together with others} */
-    public static EventChannel create(WaitSet set) {
-        return new EventChannel(set);
+    public static CmEventChannel create(WaitSet set) {
+        return new CmEventChannel(set);
     }
 
     /**

@@ -51,7 +51,7 @@ import java.util.List;
  * itself; that of an asynchronous id fails when the application calls {@link CmId#disconnect} or {@link CmId#close}
  * after DISCONNECTED.
  */
-public interface CmOperations {
+public interface QueuePairOperations {
     /**
      * {@return the id's queue pair} C: {@code id->qp}.
      *
