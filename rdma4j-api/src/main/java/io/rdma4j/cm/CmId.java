@@ -296,7 +296,11 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     @Override
     public QueuePair requireQueuePair() throws RdmaException {
         requireOpen();
-        return queuePair();
+        QueuePair queuePair = own.queuePair();
+        if (queuePair == null && own.wasClosed()) {
+            throw RdmaClosedException.of("queue pair");
+        }
+        return queuePair == null ? queuePair() : queuePair;
     }
 
     @Override

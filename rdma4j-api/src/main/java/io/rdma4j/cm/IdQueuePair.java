@@ -25,6 +25,7 @@ final class IdQueuePair {
     private final IdAddresses addresses;
     private volatile @Nullable OwnQueuePair own;
     private volatile @Nullable SharedReceiveQueue shared;
+    private volatile boolean wasClosed;
     /** Guarded by this. */
     private boolean isClosed;
 
@@ -143,6 +144,11 @@ final class IdQueuePair {
         return own != null;
     }
 
+    /** {@return whether it had a queue pair, which was closed: true before {@link #queuePair} says that there is none} */
+    boolean wasClosed() {
+        return wasClosed;
+    }
+
     /** @throws RdmaException EBADF if it has been closed */
     void require() throws RdmaException {
         if (own == null) {
@@ -199,6 +205,7 @@ final class IdQueuePair {
         OwnQueuePair present = own;
         if (present != null) {
             present.close();
+            wasClosed = true;
             own = null;
         }
     }

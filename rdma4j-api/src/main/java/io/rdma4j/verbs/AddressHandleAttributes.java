@@ -108,7 +108,7 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
     }
 
     /** {@return the same path with another rate limit} */
-    public AddressHandleAttributes withStaticRate(int value) {
+    public AddressHandleAttributes withStaticRateCode(int value) {
         return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
                 trafficClass, destinationLid, serviceLevel, sourcePathBits, value, isGlobal, port);
     }

@@ -113,7 +113,9 @@ class DeviceFallbackTest {
             assertThat(failure.errno()).isEqualTo(errno);
             assertThat(failure.getClass()).isEqualTo(description.contains("iwarp0")
                     ? OtherDeviceException.class
-                    : RdmaException.class);
+                    : type == CmEventType.REJECTED
+                            ? RejectedException.class
+                            : RdmaException.class);
         }
     }
 

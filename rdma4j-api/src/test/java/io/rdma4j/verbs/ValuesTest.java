@@ -5,6 +5,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -37,6 +38,33 @@ class ValuesTest {
     }
 
     @Test
+    void successIsRequiredInOneCall() throws FailedCompletionException {
+        WorkCompletion.of(1, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.SEND, 8)
+                .requireSuccess("send");
+        WorkCompletion failed = WorkCompletion.of(7, WorkCompletionStatus.REMOTE_ACCESS_ERROR,
+                WorkCompletionOpcode.RDMA_WRITE, 0);
+        assertThatExceptionOfType(FailedCompletionException.class)
+                .isThrownBy(() -> failed.requireSuccess("write"))
+                .withMessageStartingWith("write: id=7 ").satisfies(e -> {
+                    assertThat(e.errno()).isEqualTo(Errno.EIO);
+                    assertThat(e.status()).isEqualTo(WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+                    assertThat(e.statusCode()).isEqualTo(failed.statusCode());
+                    assertThat(e.requestId()).isEqualTo(7);
+                });
+    }
+
+    @Test
+    void flagsThatAreNamedTwiceCountOnce() {
+        assertThat(new MemoryRegionChanges()
+                .access(AccessFlag.LOCAL_WRITE, AccessFlag.LOCAL_WRITE).access())
+                .containsExactly(AccessFlag.LOCAL_WRITE);
+        assertThat(new CompletionQueueInitAttributes().fields(CompletionField.BYTE_LENGTH,
+                CompletionField.BYTE_LENGTH).fields()).containsExactly(CompletionField.BYTE_LENGTH);
+        assertThat(new QueuePairInitAttributes().sendOperations(SendOpcode.SEND, SendOpcode.SEND)
+                .sendOperations()).containsExactly(SendOpcode.SEND);
+    }
+
+    @Test
     void pathValuesThatTheirFieldCannotHoldAreRefusedAtOnce() {
         AddressHandleAttributes path = AddressHandleAttributes.to(Gid.ZERO, 1);
         assertThatIllegalArgumentException().isThrownBy(() -> path.withHopLimit(-1))
@@ -47,13 +75,13 @@ class ValuesTest {
         assertThatIllegalArgumentException().isThrownBy(() -> path.withServiceLevel(16));
         assertThatIllegalArgumentException().isThrownBy(() -> path.withSourcePathBits(128));
         assertThatIllegalArgumentException().isThrownBy(() -> path.withDestinationLid(1 << 16));
-        assertThatIllegalArgumentException().isThrownBy(() -> path.withStaticRate(-1));
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withStaticRateCode(-1));
     }
 
     @Test
     void pathDescribesTheSameWayButForWhatIsChanged() {
         AddressHandleAttributes path = AddressHandleAttributes.to(Gid.ZERO, 1).withServiceLevel(2)
-                .withSourcePathBits(3).withStaticRate(3)
+                .withSourcePathBits(3).withStaticRateCode(3)
                 .withDestinationLid(5).withGlobal(false).withPort(7).withFlowLabel(8)
                 .withHopLimit(9).withTrafficClass(10).withSourceGidIndex(11)
                 .withDestination(new Gid(0, 12));

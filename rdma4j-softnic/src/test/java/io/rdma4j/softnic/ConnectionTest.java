@@ -4,6 +4,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.RejectedException;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
@@ -31,6 +32,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -249,7 +251,39 @@ class ConnectionTest {
         try (CmEvent event = expect(CmEventType.REJECTED)) {
             assertThat(event.status()).isEqualTo(28);
             assertThat(event.privateData()).hasSize(148).startsWith(bytes("not today"));
+            assertThat(event.failure("connect")).isInstanceOfSatisfying(RejectedException.class,
+                    refused -> {
+                        assertThat(refused.errno()).isEqualTo(Errno.ECONNREFUSED);
+                        assertThat(refused.status()).isEqualTo(28);
+                        assertThat(refused.privateData()).startsWith(bytes("not today"));
+                    });
         }
+    }
+
+    @Test
+    void whoChangesTheParametersOfAnEventChangesACopy() throws Exception {
+        resolve(client, listen(CmStage.OWN));
+        client.connect(new ConnectionParameters().privateData(bytes("hello")));
+        try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
+            Objects.requireNonNull(request.parameters()).privateData(bytes("other"));
+            assertThat(request.privateData()).startsWith(bytes("hello"));
+            request.acknowledge();
+            request.id().close();
+        }
+        expect(CmEventType.REJECTED).close();
+    }
+
+    @Test
+    void whatIsPostedAfterTheQueuePairOfAnIdWasClosedFindsItClosed() throws Exception {
+        resolve(client, listen(CmStage.OWN));
+        MemorySegment data = MemorySegment.ofArray(new byte[8]);
+        client.closeQueuePair();
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(() -> client.postSend(1, data));
+        client.createQueuePair();
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> client.postSend(1, data))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
     }
 
     @Test
