@@ -4,6 +4,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.OtherDeviceException;
+import io.rdma4j.cm.RejectedException;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
@@ -100,7 +101,7 @@ class OtherDeviceTest extends CmStage {
             assertThat(transportOf(client)).isEqualTo(TransportType.INFINIBAND);
             try (CmEvent event = expect(CmEventType.REJECTED)) {
                 assertThat(event.description()).doesNotContain("iwarp");
-                assertThat(event.failure("connect")).isExactlyInstanceOf(RdmaException.class);
+                assertThat(event.failure("connect")).isExactlyInstanceOf(RejectedException.class);
             }
         }
     }
