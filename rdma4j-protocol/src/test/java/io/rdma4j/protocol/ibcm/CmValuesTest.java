@@ -1,11 +1,13 @@
 package io.rdma4j.protocol.ibcm;
 
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
 import io.rdma4j.protocol.ibcm.CmMessage.Reject;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Values of the connection manager's messages: addresses, services, receivers, private data. */
 class CmValuesTest {
@@ -77,6 +81,36 @@ class CmValuesTest {
         bytes[0] = (byte) version;
         bytes[1] = (byte) (int) Integer.decode(ipVersion);
         assertThat(IpHeader.decode(bytes)).isNull();
+    }
+
+    // ---------------------------------------------------------------- path MTUs
+
+    @ParameterizedTest
+    @EnumSource(Mtu.class)
+    void pathMtuHasItsCode(Mtu mtu) {
+        assertThat(CmSettings.mtu(mtu.code())).isEqualTo(mtu);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 6, 15})
+    void codeOfNoPathMtuIsRefused(int code) {
+        assertThatIllegalArgumentException().isThrownBy(() -> CmSettings.mtu(code))
+                .withMessage("no MTU has the code " + code);
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    /** In front of the application's bytes is which addresses it is between. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void requestNamesItsAddressesInTheirVersion(boolean isIpv6) {
+        Gid local = isIpv6 ? V6 : V4;
+        Gid remote = isIpv6 ? new Gid(V6.high(), 7) : OTHER_V4;
+        byte[] data = new ConnectSpec(new CmPeer(local, remote), PortSpace.TCP, QueuePairType.RC,
+                40000, 7471, new ConnectionParameters().privateData(new byte[]{1, 2}), 5,
+                Mtu.MTU_4096, 0, null).privateData().bytes();
+        assertThat(IpHeader.decode(data)).isEqualTo(new IpHeader(isIpv6, 40000, local, remote));
+        assertThat(data).endsWith(1, 2).hasSize(IpHeader.LENGTH + 2);
     }
 
     // ---------------------------------------------------------------- listeners

@@ -739,8 +739,10 @@ class HostilePeerTest extends CmPair {
                 () -> new DisconnectReply(1, 2, data),
                 () -> new ServiceRequest(1, 2, 3, PrivateData.of(new byte[217])),
                 () -> new ServiceReply(1, 0, PrivateData.NONE, 0, 1, 2, 3,
-                        PrivateData.of(new byte[137])));
-        int[] rooms = {92, 196, 224, 148, 72, 222, 220, 224, 216, 136};
+                        PrivateData.of(new byte[137])),
+                () -> new ServiceReply(1, 0, PrivateData.of(new byte[73]), 73, 1, 2, 3,
+                        PrivateData.NONE));
+        int[] rooms = {92, 196, 224, 148, 72, 222, 220, 224, 216, 136, 72};
         for (int i = 0; i < rooms.length; i++) {
             assertThatIllegalArgumentException().isThrownBy(messages.get(i))
                     .withMessage("private data has %d bytes; at most %d fit", rooms[i] + 1,
