@@ -2,8 +2,10 @@ package io.rdma4j.protocol.ibcm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
 import io.rdma4j.protocol.ibcm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.ibcm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.ibcm.CmMessage.Reject;
 import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
@@ -15,11 +17,14 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 
@@ -303,6 +308,7 @@ class UnreachablePeerTest extends CmPair {
     @Test
     void reportsOfOtherHostsChangeNothing() {
         connect(SERVER);
+        lookUp(SERVER);
         client.manager.onUnreachable(THERE, Errno.ENETUNREACH, nowNs);
         assertThat(client.events).isEmpty();
     }
@@ -319,6 +325,41 @@ class UnreachablePeerTest extends CmPair {
             runUntil(nowNs + 1000 * MILLISECOND);
         }
         assertThat(client.events).containsExactly("reply");
+    }
+
+    /** The peer may only be behind a link that comes up again. */
+    @ParameterizedTest
+    @EnumSource(value = IbCmConnection.State.class,
+            names = {"REQUEST_RECEIVED", "REPLY_SENT", "DISCONNECT_SENT", "TIME_WAIT"})
+    void reportsEndNothingThatAPeerHasBegun(IbCmConnection.State state) throws Exception {
+        listen(1);
+        isLost = message -> message instanceof ReadyToUse;
+        server.acceptsAtOnce = state != IbCmConnection.State.REQUEST_RECEIVED;
+        client.connect(new ConnectionParameters());
+        run(1);
+        IbCmConnection connection = server.connection();
+        if (state == IbCmConnection.State.DISCONNECT_SENT
+                || state == IbCmConnection.State.TIME_WAIT) {
+            isLost = message -> state == IbCmConnection.State.DISCONNECT_SENT;
+            connection.disconnect(nowNs);
+            run(1);
+        }
+        List<String> before = List.copyOf(server.events);
+        server.manager.onUnreachable(CLIENT, Errno.EHOSTUNREACH, nowNs);
+        assertThat(connection.state()).isEqualTo(state);
+        assertThat(server.events).isEqualTo(before);
+        assertThat(server.next()).isNull();
+    }
+
+    @Test
+    void reportsAreNotOfAnswersThatAreRemembered() throws Exception {
+        listenForLookups(1);
+        client.lookUp(new byte[0]);
+        run(1);
+        long forgottenNs = server.manager.deadlineNs();
+        server.manager.onUnreachable(CLIENT, Errno.EHOSTUNREACH, nowNs);
+        assertThat(server.manager.connectionCount()).isOne();
+        assertThat(server.manager.deadlineNs()).isEqualTo(forgottenNs);
     }
 
     @Test
@@ -347,5 +388,72 @@ class UnreachablePeerTest extends CmPair {
         ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
         CmMessage.encode(1, message, mad);
         assertThat(client.manager.onMad(mad.flip(), new CmPeer(HERE, THERE), nowNs)).isTrue();
+    }
+
+    // ---------------------------------------------------------------- which messages begin an exchange
+
+    /** {@return the kind of the next message, and whether it begins an exchange} */
+    private static String next(Host host) {
+        CmMessage message = host.next();
+        return (message == null ? "nothing" : message.getClass().getSimpleName())
+                + (host.manager.isBeginning() ? " begins" : "");
+    }
+
+    @Test
+    void firstRequestsBeginAnExchangeAndRepetitionsDoNot() {
+        assertThat(client.manager.isBeginning()).isFalse();
+        connect(THERE);
+        lookUp(THERE);
+        assertThat(next(client)).isEqualTo("Request begins");
+        assertThat(next(client)).isEqualTo("ServiceRequest begins");
+        assertThat(next(client)).isEqualTo("nothing");
+        client.manager.onDeadline(250 * MILLISECOND);
+        assertThat(next(client)).isEqualTo("Request");
+        assertThat(client.manager.isAsking()).isTrue();
+        assertThat(next(client)).isEqualTo("ServiceRequest");
+        assertThat(client.manager.isAsking()).isTrue();
+        assertThat(next(client)).isEqualTo("nothing");
+        assertThat(client.manager.isAsking()).isFalse();
+    }
+
+    @Test
+    void requestForSmallerPacketsBeginsAnExchange() {
+        connect(THERE);
+        assertThat(next(client)).isEqualTo("Request begins");
+        ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1, new Reject(0, client.connection().localId(), Reject.OF_REQUEST,
+                RejectReason.INVALID_MTU.code(), PrivateData.of(new byte[]{0x30}), 1,
+                PrivateData.NONE), mad);
+        client.manager.onMad(mad.flip(), new CmPeer(HERE, THERE), nowNs);
+        assertThat(next(client)).isEqualTo("Request begins");
+    }
+
+    @Test
+    void nothingElseBeginsAnExchange() throws Exception {
+        listen(1);
+        listenForLookups(1);
+        client.connect(new ConnectionParameters());
+        client.lookUp(new byte[0]);
+        CmMessage request = Objects.requireNonNull(client.next());
+        CmMessage service = Objects.requireNonNull(client.next());
+        deliver(request, server);
+        deliver(request, server);
+        assertThat(next(server)).isEqualTo("MessageReceipt");
+        deliver(service, server);
+        server.act();
+        CmMessage reply = Objects.requireNonNull(server.next());
+        assertThat(server.manager.isBeginning()).isFalse();
+        assertThat(next(server)).isEqualTo("ServiceReply");
+        deliver(reply, client);
+        assertThat(next(client)).isEqualTo("ReadyToUse");
+        client.connection().disconnect(nowNs);
+        assertThat(next(client)).isEqualTo("DisconnectRequest");
+    }
+
+    private void deliver(CmMessage message, Host to) {
+        ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1, message, mad);
+        to.manager.onMad(mad.flip(),
+                new CmPeer(to.address, to == server ? CLIENT : SERVER), nowNs);
     }
 }
