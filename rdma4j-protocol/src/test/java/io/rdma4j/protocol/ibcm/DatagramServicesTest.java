@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -151,6 +152,13 @@ class DatagramServicesTest extends CmPair {
     }
 
     @Test
+    void aClosedServiceWithoutLookUpsIsNotNeeded() throws Exception {
+        AtomicInteger unneeded = new AtomicInteger();
+        listenForLookups(1).close(unneeded::incrementAndGet);
+        assertThat(unneeded).hasValue(1);
+    }
+
+    @Test
     void aServiceIsNotNeededWhenItsDeviceIsClosed() throws Exception {
         server.acceptsAtOnce = false;
         DatagramService service = listenForLookups(1);
@@ -187,6 +195,32 @@ class DatagramServicesTest extends CmPair {
         client.receive(SERVER, 0, reply(request.requestId(), request.serviceId()));
         client.receive(SERVER, 0, reply(request.requestId(), request.serviceId()));
         assertThat(client.events).containsExactly("service at 0x5 with 0x00000006");
+    }
+
+    @Test
+    void replyIsOfALookUpIfThatWaitsForIt() throws Exception {
+        Gid stranger = new Gid(0, 0xffff_0a00_0009L);
+        for (boolean isCancelled : new boolean[]{false, true}) {
+            DatagramLookup lookup = client.lookUp(new byte[0]);
+            ServiceRequest request = (ServiceRequest) Objects.requireNonNull(client.next());
+            int requestId = request.requestId();
+            assertThat(isOfClient(stranger, reply(requestId, request.serviceId()))).isFalse();
+            assertThat(isOfClient(SERVER, reply(requestId, request.serviceId() + 1))).isFalse();
+            assertThat(isOfClient(SERVER, reply(requestId + 1, request.serviceId()))).isFalse();
+            if (isCancelled) {
+                lookup.close();
+            }
+            assertThat(isOfClient(SERVER, reply(requestId, request.serviceId())))
+                    .isEqualTo(!isCancelled);
+            assertThat(isOfClient(SERVER, reply(requestId, request.serviceId()))).isFalse();
+        }
+        assertThat(client.events).containsExactly("service at 0x5 with 0x00000006");
+    }
+
+    private boolean isOfClient(Gid from, ServiceReply reply) {
+        ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1, reply, mad);
+        return client.manager.onMad(mad.flip(), new CmPeer(CLIENT, from), nowNs);
     }
 
     private static ServiceReply reply(int requestId, long serviceId) {
