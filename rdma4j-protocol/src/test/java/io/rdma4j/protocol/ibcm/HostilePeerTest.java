@@ -25,6 +25,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -114,6 +115,20 @@ class HostilePeerTest extends CmPair {
                                     : QueuePairState.RTR,
                     attributes);
         }
+    }
+
+    /** Coming again later would not help. */
+    @Test
+    void addressHeaderOfAnotherVersionIsRejectedAsThatAlsoWithoutRoom() throws Exception {
+        listen(1);
+        server.acceptsAtOnce = false;
+        Request usual = changed(1, 1001);
+        assertThat(server.receive(CLIENT, 1, usual)).isNull();
+        byte[] data = usual.privateData().bytes();
+        data[0] = 1;
+        assertRejected(server.receive(CLIENT, 1, changed(2, 1002, usual.serviceId(), 0, 5, 1, 1,
+                PrivateData.of(data))), RejectReason.UNSUPPORTED);
+        assertRejected(server.receive(CLIENT, 1, changed(2, 1002)), RejectReason.NO_RESOURCES);
     }
 
     @ParameterizedTest
@@ -275,6 +290,20 @@ class HostilePeerTest extends CmPair {
         assertThat(server.receive(STRANGER, 1, changed(2001, 3001))).isNull();
         assertRejected(server.receive(STRANGER, 1, changed(2002, 3002)),
                 RejectReason.NO_RESOURCES);
+    }
+
+    @Test
+    void withdrawalIsOfAConnectionAsLongAsItsRequestWaits() throws Exception {
+        listen(1);
+        server.acceptsAtOnce = false;
+        Reject withdrawal = new Reject(9, 0, Reject.OF_NONE, RejectReason.TIMEOUT.code(),
+                PrivateData.NONE, 0, PrivateData.NONE);
+        assertThat(isOfServer(withdrawal, CLIENT)).isFalse();
+        server.receive(CLIENT, 1, changed(9, 5));
+        assertThat(isOfServer(withdrawal, STRANGER)).isFalse();
+        assertThat(isOfServer(withdrawal, CLIENT)).isTrue();
+        assertThat(isOfServer(withdrawal, CLIENT)).isFalse();
+        assertThat(server.events).containsExactly("request from port 40000", "rejected 4");
     }
 
     @Test
@@ -501,6 +530,8 @@ class HostilePeerTest extends CmPair {
             assertThat(reject.receiverId()).isEqualTo(4711);
         });
         assertThat(old.state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
+        assertThat(client.connection().state()).isEqualTo(IbCmConnection.State.CLOSED);
+        assertThat(client.manager.connectionCount()).isOne();
         assertThat(client.events).containsExactly("reply", "disconnected", "rejected 10");
         // The next attempt finds nothing in its way.
         client.connect(new ConnectionParameters());
@@ -508,6 +539,60 @@ class HostilePeerTest extends CmPair {
         assertThat(next).isNotNull();
         assertThat(client.receive(SERVER, 1, reply(4712, next.senderId(), 0x222222)))
                 .isInstanceOf(ReadyToUse.class);
+    }
+
+    /** A peer that asks again with a queue pair has forgotten what it had: only what stood ends by that. */
+    @ParameterizedTest
+    @CsvSource({"REQUEST_RECEIVED, REQUEST_RECEIVED", "REPLY_SENT, TIME_WAIT",
+        "ESTABLISHED, TIME_WAIT", "DISCONNECT_SENT, TIME_WAIT", "TIME_WAIT, TIME_WAIT"})
+    void requestWithAQueuePairThatIsKnownIsRejectedAndEndsWhatStood(IbCmConnection.State state,
+            IbCmConnection.State after) throws Exception {
+        listen(5);
+        server.acceptsAtOnce = false;
+        server.receive(CLIENT, 1, changed(9, 5));
+        IbCmConnection old = server.connection();
+        bringOn(old, state);
+        int before = server.events.size();
+        assertRejected(server.receive(CLIENT, 1, changed(10, 5)), RejectReason.STALE_CONNECTION);
+        assertThat(old.state()).isEqualTo(after);
+        assertThat(server.events.subList(before, server.events.size())).isEqualTo(
+                state == after ? List.of() : List.of("disconnected"));
+        assertThat(server.manager.connectionCount()).isOne();
+    }
+
+    /** Leads a connection of the server from its request to a state. */
+    private void bringOn(IbCmConnection connection, IbCmConnection.State state) throws Exception {
+        int own = connection.localId();
+        if (state != IbCmConnection.State.REQUEST_RECEIVED) {
+            connection.accept(server.own, 3, nowNs);
+            server.next();
+        }
+        if (state != IbCmConnection.State.REQUEST_RECEIVED
+                && state != IbCmConnection.State.REPLY_SENT) {
+            server.receive(CLIENT, 1, new ReadyToUse(9, own, PrivateData.NONE));
+        }
+        if (state == IbCmConnection.State.DISCONNECT_SENT) {
+            connection.disconnect(nowNs);
+            server.next();
+        }
+        if (state == IbCmConnection.State.TIME_WAIT) {
+            server.receive(CLIENT, 1, new DisconnectRequest(9, own, 3, PrivateData.NONE));
+        }
+        assertThat(connection.state()).isEqualTo(state);
+    }
+
+    /** Only requests are recognized by the identifiers of their senders. */
+    @Test
+    void identifierThatThePeerHasAcceptedWithMakesARequestNoCopy() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        IbCmConnection standing = client.connection();
+        client.manager.listen(offer(null, 1), client);
+        client.receive(SERVER, 1, changed(standing.remoteId(), 7));
+        assertThat(client.events).containsExactly("reply", "request from port 40000");
+        assertThat(client.connection()).isNotSameAs(standing);
+        assertThat(standing.state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
     }
 
     @Test
