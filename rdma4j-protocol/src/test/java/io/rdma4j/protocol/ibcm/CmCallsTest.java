@@ -352,9 +352,13 @@ class CmCallsTest extends CmPair {
         assertThat(server.manager.deadlineNs()).isEqualTo(connection.deadlineNs());
     }
 
-    @Test
-    void requesterThatWithdrawsIsHeardThoughItKnowsNoIdentifier() throws Exception {
-        IbCmConnection connection = bringTo(IbCmConnection.State.REQUEST_RECEIVED);
+    /** Before the answer, and when the answer is lost. */
+    @ParameterizedTest
+    @EnumSource(value = IbCmConnection.State.class, names = {"REQUEST_RECEIVED", "REPLY_SENT"})
+    void requesterThatWithdrawsIsHeardThoughItKnowsNoIdentifier(IbCmConnection.State state)
+            throws Exception {
+        IbCmConnection connection = bringTo(state);
+        isLost = message -> message instanceof Reply;
         client.connection().close(nowNs);
         run(1);
         assertThat(server.events).endsWith("rejected 4");

@@ -112,10 +112,46 @@ class ConnectionManagerTest extends CmPair {
                         PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_1024, 0, null),
                 client, nowNs);
         run(1);
-        client.receive(SERVER, 1, new Reject(0, client.connection().localId(), Reject.OF_REQUEST,
-                RejectReason.INVALID_MTU.code(), PrivateData.of(new byte[]{0x50}), 1,
-                PrivateData.NONE));
+        assertThat(client.receive(SERVER, 1, otherMtu(client.connection().localId(), 0,
+                Reject.OF_REQUEST, Mtu.MTU_4096))).isNull();
         assertThat(client.events).containsExactly("rejected 26");
+        assertThat(client.connection().mtu()).isEqualTo(Mtu.MTU_1024);
+    }
+
+    /** {@return a rejection that names the path MTU that would do} */
+    private static Reject otherMtu(int receiverId, int senderId, int rejected, Mtu mtu) {
+        return new Reject(senderId, receiverId, rejected, RejectReason.INVALID_MTU.code(),
+                PrivateData.of(new byte[]{(byte) (mtu.code() << 4)}), 1, PrivateData.NONE);
+    }
+
+    @Test
+    void rejectionThatNamesThePathMtuThatIsRequestedByNowIsACopyAndNotAnswered() throws Exception {
+        client.connect(new ConnectionParameters());
+        client.next();
+        Reject reject = otherMtu(client.connection().localId(), 0, Reject.OF_REQUEST,
+                Mtu.MTU_1024);
+        assertThat(client.receive(SERVER, 1, reject)).isInstanceOfSatisfying(Request.class,
+                again -> assertThat(again.pathMtu()).isEqualTo(Mtu.MTU_1024.code()));
+        assertThat(client.receive(SERVER, 1, reject)).isNull();
+        assertThat(client.connection().state()).isEqualTo(IbCmConnection.State.REQUEST_SENT);
+        // Once more, as a network may change on the way.
+        assertThat(client.receive(SERVER, 1, otherMtu(client.connection().localId(), 0,
+                Reject.OF_REQUEST, Mtu.MTU_512))).isInstanceOf(Request.class);
+        assertThat(client.events).isEmpty();
+    }
+
+    @Test
+    void pathMtuOfARejectedReplyIsNotRequested() throws Exception {
+        isLost = message -> message instanceof CmMessage.ReadyToUse;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        IbCmConnection connection = server.connection();
+        assertThat(connection.state()).isEqualTo(IbCmConnection.State.REPLY_SENT);
+        assertThat(server.receive(CLIENT, 1, otherMtu(connection.localId(), connection.remoteId(),
+                Reject.OF_REPLY, Mtu.MTU_256))).isNull();
+        assertThat(server.events).containsExactly("request from port 40000", "rejected 26");
+        assertThat(connection.state()).isEqualTo(IbCmConnection.State.CLOSED);
     }
 
     @Test
@@ -279,6 +315,9 @@ class ConnectionManagerTest extends CmPair {
         assertThat(client.events).containsExactly("rejected 28");
         Reject reject = (Reject) carried.getLast();
         assertThat(reject.privateData().bytes()).startsWith(1, 2, 3).hasSize(148);
+        // Only who gives up says of which node it is.
+        assertThat(reject.informationLength()).isZero();
+        assertThat(reject.information().bytes()).containsOnly(0);
     }
 
     @Test

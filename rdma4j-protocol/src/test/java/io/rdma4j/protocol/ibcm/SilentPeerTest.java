@@ -8,6 +8,8 @@ import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.verbs.Mtu;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -112,6 +114,24 @@ class SilentPeerTest extends CmPair {
         assertThat(carried.getLast()).isInstanceOf(Reject.class);
         assertThat(client.manager.connectionCount()).isZero();
         assertThat(client.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    /** Whether the application has answered the reply or not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givingUpComesTooLateOnceThePeerHasReplied(boolean acceptsAtOnce) throws Exception {
+        client.acceptsAtOnce = acceptsAtOnce;
+        listen(1);
+        connect();
+        run(1);
+        int before = carried.size();
+        client.connection().giveUpUnheard(nowNs);
+        assertThat(client.connection().state()).isEqualTo(acceptsAtOnce
+                ? IbCmConnection.State.ESTABLISHED
+                : IbCmConnection.State.REPLY_RECEIVED);
+        assertThat(client.next()).isNull();
+        assertThat(carried).hasSize(before);
+        assertThat(client.events).containsExactly("reply");
     }
 
     @Test
