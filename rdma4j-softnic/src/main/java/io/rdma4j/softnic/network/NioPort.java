@@ -124,14 +124,20 @@ final class NioPort implements PacketPort {
     public Sent sendAsking(OutgoingPacket packet) {
         return PortProbe.isPossible(packet.path())
                 ? PortProbe.send(packet, sealer)
-                : sendFromProbe(packet);
+                : sendAndAsk(packet);
     }
 
-    private Sent sendFromProbe(OutgoingPacket packet) {
+    /**
+     * Sends a packet, and asks by an empty datagram from a socket of its own whether any socket has the port there: the
+     * packet itself must leave from this port, because over IPv4 the system chooses an Identification for a connected
+     * socket, which the ICRC covers (ADR 6), so that others than rdma4j would drop it.
+     */
+    private Sent sendAndAsk(OutgoingPacket packet) {
         Gid destination = packet.path().destination();
         InetSocketAddress target = target(destination);
-        if (!channel.isOpen() || target == null || probes.size() >= MOST_PROBES) {
-            return send(packet);
+        Sent sent = send(packet);
+        if (sent != Sent.SENT || target == null || probes.size() >= MOST_PROBES) {
+            return sent;
         }
         try {
             Probe before = probes.remove(destination);
@@ -142,11 +148,12 @@ final class NioPort implements PacketPort {
             DatagramChannel probe = PortProbe.open(source, target.getAddress());
             probes.put(destination,
                     new Probe(probe, HostProbe.begin(source, target.getAddress())));
-            return PortProbe.send(packet, sealer, probe);
-        } catch (IOException | SecurityException refused) {
-            onRefused(refused, target);
-            return Sent.REFUSED;
+            probe.write(ByteBuffer.allocate(0));
+        } catch (IOException | SecurityException notAsked) {
+            // The packet has left; whether anybody is there shows the answer or its absence.
+            return sent;
         }
+        return sent;
     }
 
     @Override

@@ -20,7 +20,8 @@ import java.nio.channels.DatagramChannel;
  * packets to such addresses never leave the machine. From elsewhere it comes later.
  *
  * <p>The packet leaves from another UDP port, which has no meaning in RoCEv2, and over IPv4 with an Identification
- * that the system chooses for such a socket; the receiver derives it as in ADR 6.
+ * that the system chooses for such a socket; the receiver derives it as in ADR 6. So it is for this machine alone, where
+ * rdma4j receives; packets to peers elsewhere leave from the port.
  */
 public final class PortProbe {
     private PortProbe() {}
