@@ -6,12 +6,15 @@ import java.time.Duration;
 public final class ModerationPeriod {
     private ModerationPeriod() {}
 
-    /** {@return microseconds, rounded up; {@link Long#MAX_VALUE} for more than there are} */
+    /** {@return microseconds, rounded up; {@link Long#MAX_VALUE} for more than there are, -1 for less than none} */
     public static long us(Duration period) {
+        if (period.isNegative()) {
+            return -1;
+        }
         try {
             return Math.ceilDiv(period.toNanos(), 1_000);
         } catch (ArithmeticException tooLong) {
-            return period.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+            return Long.MAX_VALUE;
         }
     }
 }

@@ -139,21 +139,32 @@ final class NioPort implements PacketPort {
         if (sent != Sent.SENT || target == null || probes.size() >= MOST_PROBES) {
             return sent;
         }
+        Probe before = probes.remove(destination);
+        if (before != null) {
+            before.close();
+        }
         try {
-            Probe before = probes.remove(destination);
-            if (before != null) {
-                before.close();
-            }
-            InetAddress source = LinkScope.address(local, interfaceIndex);
-            DatagramChannel probe = PortProbe.open(source, target.getAddress());
-            probes.put(destination,
-                    new Probe(probe, HostProbe.begin(source, target.getAddress())));
-            probe.write(ByteBuffer.allocate(0));
+            probes.put(destination, ask(target.getAddress()));
         } catch (IOException | SecurityException notAsked) {
-            // The packet has left; whether anybody is there shows the answer or its absence.
-            return sent;
+            // The packet has left: its answer, or the absence of one, shows whether anybody is there.
         }
         return sent;
+    }
+
+    private Probe ask(InetAddress destination) throws IOException {
+        InetAddress source = LinkScope.address(local, interfaceIndex);
+        DatagramChannel asking = PortProbe.open(source, destination);
+        boolean isAsked = false;
+        try {
+            asking.write(ByteBuffer.allocate(0));
+            Probe probe = new Probe(asking, HostProbe.begin(source, destination));
+            isAsked = true;
+            return probe;
+        } finally {
+            if (!isAsked) {
+                PortableNetwork.close(asking);
+            }
+        }
     }
 
     @Override

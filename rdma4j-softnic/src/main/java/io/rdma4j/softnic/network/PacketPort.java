@@ -45,7 +45,8 @@ public interface PacketPort {
 
     /**
      * As {@link #send(OutgoingPacket)}, and finds out whether any socket has the destination port: at once on this machine,
-     * otherwise {@link #takeReports} has it later. It costs some system calls, and the packet may leave from another port.
+     * otherwise {@link #takeReports} has it later. It costs some system calls; on this machine the packet may leave from another
+     * port.
      */
     default Sent sendAsking(OutgoingPacket packet) {
         return send(packet);
