@@ -20,12 +20,12 @@ USUAL_PATIENCE_SECONDS = 10
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
 # A C server of datagrams that has answered all look-ups, and has no messages to wait for, ends.
-NOBODY_SERVES = "the service said no (1: service ID not supported)"
+NOBODY_SERVES = "the service said no (1: service ID not supported"
 INTERRUPTED = 128 + signal.SIGINT
 # Java's message if a message does not arrive.
 NOTHING_CAME = "nothing came from the peer for"
 # Java's message if a connection request finds no listener.
-NOBODY_LISTENS = "rejected (8: invalid service ID)"
+NOBODY_LISTENS = "rejected (8: invalid service ID"
 # C's rping, as it ends, may close the event channel from which another of its threads still reads.
 CLOSED_EARLY = "rdma_get_cm_event: Bad file descriptor"
 BAD_DATA = ("invalid data", "mismatch", "data verification")

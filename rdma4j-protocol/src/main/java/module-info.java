@@ -8,6 +8,7 @@
     requires transitive io.rdma4j.api;
 
     exports io.rdma4j.protocol.bytes to io.rdma4j.softnic;
+    exports io.rdma4j.protocol.count to io.rdma4j.softnic;
     exports io.rdma4j.protocol.ibcm to io.rdma4j.softnic;
     exports io.rdma4j.protocol.iwarp to io.rdma4j.softnic;
     exports io.rdma4j.protocol.iwarp.wire to io.rdma4j.softnic;

@@ -26,6 +26,8 @@ import java.util.stream.Collectors;
  * InfiniBand alone.
  *
  * <p>Immutable; equal if all addresses and values are. A later version may have further ones.
+ *
+ * @since 0.1.0
  */
 public final class AddressInfo {
     private final boolean isPassive;
@@ -93,6 +95,8 @@ public final class AddressInfo {
      * How to resolve.
      *
      * <p>C: the {@code RAI_} flags.
+     *
+     * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
      */
     public enum Flag {
         /** The addresses are for a listener. C: {@code RAI_PASSIVE}. */

@@ -11,6 +11,8 @@ import java.util.List;
  *
  * <p>C: {@code rdma_get_devices}. The contexts are those that {@link CmId#context} returns; they stay
  * open until this is closed. Thread safe.
+ *
+ * @since 0.1.0
  */
 public final class CmDevices implements AutoCloseable {
     private final List<DeviceLease> leases;

@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>C: {@code struct rdma_cm_event}. It must be acknowledged, by {@link #acknowledge} or by closing it;
  * an id with unacknowledged events cannot be closed. Thread safe.
+ *
+ * @since 0.1.0
  */
 public final class CmEvent implements AutoCloseable {
     private static final Map<Errno, String> UNREACHABLE = Map.of(
@@ -77,7 +79,7 @@ public final class CmEvent implements AutoCloseable {
      * <li>{@link CmEventType#REJECTED}, and {@link CmEventType#UNREACHABLE} if a datagram service refused: the reason as
      * the transport numbers it. On InfiniBand and RoCE it is the code of a {@link io.rdma4j.connection.RejectReason} or a
      * {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno. {@link #description} has it in words.
-     * <li>{@link CmEventType#USER}: the argument of {@link CmId#writeEvent}.
+     * <li>{@link CmEventType#USER}: the status that {@link CmId#writeEvent} was given.
      * <li>Other failures: a negative errno.
      * <li>Anything else: 0.
      * </ul>

@@ -21,6 +21,8 @@ import java.util.List;
  *
  * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
  * platform thread that waits may drive a device meanwhile, unless another thread does.
+ *
+ * @since 0.1.0
  */
 public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
         implements

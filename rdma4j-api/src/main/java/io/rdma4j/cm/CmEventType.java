@@ -4,6 +4,10 @@ package io.rdma4j.cm;
  * What happened to a {@link CmId}. Each constant says when its event comes and what to do next.
  *
  * <p>C: {@code enum rdma_cm_event_type}, {@code rdma_event_str}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum CmEventType {
     /**

@@ -50,6 +50,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
+ *
+ * @since 0.1.0
  */
 public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
@@ -493,10 +495,11 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * As above, from a given local address.
+     * Finds the device for a destination from a given local address; ends with ADDR_RESOLVED or ADDR_ERROR. C:
+     * {@code rdma_resolve_addr} with a source.
      *
      * @param source the local address, port 0 for any; null to let the route decide
-     * @throws RdmaException as above, and as {@link #bindAddress} for the local address
+     * @throws RdmaException as {@link #resolveAddress(InetSocketAddress, Duration)}, and as {@link #bindAddress} for the local address
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
             Duration timeout) throws RdmaException {
@@ -886,9 +889,10 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * As above, with a choice to receive from the group or only to send to it. C: {@code rdma_join_multicast_ex}.
+     * Joins a multicast group, to receive from it or only to send to it; ends like {@link #joinMulticast(InetAddress, Object)}.
+     * C: {@code rdma_join_multicast_ex}.
      *
-     * @throws RdmaException as above
+     * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
      */
     public void joinMulticast(InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {

@@ -23,6 +23,8 @@ import java.io.Serial;
  *
  * It is thrown by {@link CmId#connect} of a synchronous id and made by {@link CmEvent#failure}; never for an id that names a
  * device, or that was bound before its destination was known.
+ *
+ * @since 0.1.0
  */
 public final class OtherDeviceException extends RdmaException {
     @Serial

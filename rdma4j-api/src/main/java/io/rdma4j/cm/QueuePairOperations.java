@@ -50,6 +50,8 @@ import java.util.List;
  * queue, only the state of this one counts. When the peer disconnects, the queue pair of a synchronous id fails by
  * itself; that of an asynchronous id fails when the application calls {@link CmId#disconnect} or {@link CmId#close}
  * after DISCONNECTED.
+ *
+ * @since 0.1.0
  */
 public interface QueuePairOperations {
     /**
@@ -248,52 +250,64 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a datagram to a queue pair of port space UDP, with the Q_Key
-     * {@link DatagramParameters#UDP_QKEY}. C: {@code rdma_post_ud_send}.
+     * Posts a datagram to a service that was looked up, or to a group that was joined. C: {@code rdma_post_ud_send}, which takes
+     * the Q_Key of port space UDP, whatever the service said.
      *
+     * @param path made from {@link DatagramParameters#path} of the receiver
+     * @param receiver the parameters of the event that reported the service or group ({@link CmEvent#datagram}): its
+     *        queue pair and Q_Key
      * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
      *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
      */
     default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
-            AddressHandle path, int remoteQueuePair, SendFlag... flags) throws RdmaException {
-        postDatagram(requestId, region, offset, length, path, remoteQueuePair,
-                DatagramParameters.UDP_QKEY, flags);
-    }
-
-    /**
-     * As above, with the Q_Key of the receiver: {@link DatagramParameters#qkey} of the event that
-     * reported the service or group. The receiver drops a datagram with another Q_Key silently.
-     *
-     * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
-     *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
-     */
-    default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
-            AddressHandle path, int remoteQueuePair, int remoteQkey, SendFlag... flags)
+            AddressHandle path, DatagramParameters receiver, SendFlag... flags)
             throws RdmaException {
-        post(new SendWorkRequest().send().to(path, remoteQueuePair, remoteQkey), requestId, region,
-                offset, length, flags);
+        postDatagram(requestId, region, offset, length, path, receiver.queuePairNumber(),
+                receiver.qkey(), flags);
     }
 
     /**
-     * Posts a datagram of any memory, copied at once, with the Q_Key {@link DatagramParameters#UDP_QKEY}.
-     * C: {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
+     * Posts a datagram to a queue pair whose number and Q_Key the program knows otherwise, such as the sender of a datagram. C:
+     * {@code rdma_post_ud_send}.
      *
+     * @param remoteQkey the Q_Key of the receiver, which drops datagrams with another one silently;
+     *        {@link DatagramParameters#UDP_QKEY} for ids of port space UDP that have not chosen one
+     * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
+     *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
+     */
+    default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
+            AddressHandle path, int remoteQueuePairNumber, int remoteQkey, SendFlag... flags)
+            throws RdmaException {
+        post(new SendWorkRequest().send().to(path, remoteQueuePairNumber, remoteQkey), requestId,
+                region, offset, length, flags);
+    }
+
+    /**
+     * Posts a datagram of any memory, copied at once, to a service that was looked up, or to a group that was joined. C:
+     * {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
+     *
+     * @param path made from {@link DatagramParameters#path} of the receiver
+     * @param receiver the parameters of the event that reported the service or group ({@link CmEvent#datagram}): its
+     *        queue pair and Q_Key
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
-            int remoteQueuePair, SendFlag... flags) throws RdmaException {
-        postDatagram(requestId, data, path, remoteQueuePair, DatagramParameters.UDP_QKEY, flags);
+            DatagramParameters receiver, SendFlag... flags) throws RdmaException {
+        postDatagram(requestId, data, path, receiver.queuePairNumber(), receiver.qkey(), flags);
     }
 
     /**
-     * As above, with the Q_Key of the receiver.
+     * Posts a datagram of any memory, copied at once, to a queue pair whose number and Q_Key the program knows otherwise. C:
+     * {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
      *
-     * @throws RdmaException as above
+     * @param remoteQkey the Q_Key of the receiver, which drops datagrams with another one silently;
+     *        {@link DatagramParameters#UDP_QKEY} for ids of port space UDP that have not chosen one
+     * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
-            int remoteQueuePair, int remoteQkey, SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().send().id(requestId).inline(data).to(path, remoteQueuePair,
-                remoteQkey), flags);
+            int remoteQueuePairNumber, int remoteQkey, SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().send().id(requestId).inline(data).to(path,
+                remoteQueuePairNumber, remoteQkey), flags);
     }
 
     private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,
@@ -330,10 +344,10 @@ public interface QueuePairOperations {
     }
 
     /**
-     * {@return as above, or null if none comes in time; zero looks only} It waits also if nothing is outstanding, for
-     * another thread may post.
+     * {@return the next completion of the send queue, or null if none comes in time; zero looks only} It waits also if nothing
+     * is outstanding, for another thread may post. C: {@code rdma_get_send_comp}, which has no time-out.
      *
-     * @throws RdmaException as above
+     * @throws RdmaException as {@link #awaitSendCompletion}
      */
     default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
         return CompletionWait.poll(requireQueuePair(), CompletionWait.Side.SEND, timeout);
@@ -354,10 +368,10 @@ public interface QueuePairOperations {
     }
 
     /**
-     * {@return as above, or null if none comes in time; zero looks only} It waits also if nothing is outstanding, for
-     * another thread may post.
+     * {@return the next completion of the receive queue, or null if none comes in time; zero looks only} It waits also if nothing
+     * is outstanding, for another thread may post. C: {@code rdma_get_recv_comp}, which has no time-out.
      *
-     * @throws RdmaException as above
+     * @throws RdmaException as {@link #awaitReceiveCompletion}
      */
     default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {
         return CompletionWait.poll(requireQueuePair(), CompletionWait.Side.RECEIVE, timeout);

@@ -10,6 +10,8 @@ import java.io.Serial;
  * ({@link CmEventType#REJECTED}).
  *
  * <p>{@link #errno} is ECONNREFUSED.
+ *
+ * @since 0.1.0
  */
 public class RejectedException extends RdmaException {
     @Serial

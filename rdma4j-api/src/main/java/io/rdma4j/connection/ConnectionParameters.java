@@ -6,6 +6,8 @@ package io.rdma4j.connection;
  * <p>C: {@code struct rdma_conn_param}. A mutable object of the caller, copied when used. A new one asks
  * for as many READs and atomics as the device can hold, and for endless patience with a peer that is
  * slow to post receives.
+ *
+ * @since 0.1.0
  */
 public final class ConnectionParameters {
     /**

@@ -6,6 +6,8 @@ import io.rdma4j.verbs.AddressHandleAttributes;
  * Where datagrams go: to a service that was looked up, or to a multicast group that was joined.
  *
  * <p>C: {@code struct rdma_ud_param}. Immutable.
+ *
+ * @since 0.1.0
  */
 public final class DatagramParameters {
     /** The Q_Key that port space UDP uses by default. C: {@code RDMA_UDP_QKEY}. */

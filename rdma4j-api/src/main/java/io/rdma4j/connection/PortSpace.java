@@ -9,6 +9,10 @@ import java.util.Set;
  * The kind of service behind a port number.
  *
  * <p>C: {@code enum rdma_port_space}. Source: IBTA annex A11.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum PortSpace {
     /** Connections: RC queue pairs. C: {@code RDMA_PS_TCP}. */

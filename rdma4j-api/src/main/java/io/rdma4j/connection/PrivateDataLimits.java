@@ -9,5 +9,6 @@ package io.rdma4j.connection;
  * @param request in a request for a connection, or in the look-up of a datagram service
  * @param acceptance in the answer that accepts
  * @param rejection in the answer that refuses
+ * @since 0.1.0
  */
 public record PrivateDataLimits(int request, int acceptance, int rejection) {}

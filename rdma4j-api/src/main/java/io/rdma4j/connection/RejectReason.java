@@ -1,11 +1,17 @@
 package io.rdma4j.connection;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Why a peer, or its connection manager, refused a connection: the reasons of InfiniBand and RoCE. After each of them
  * the id is of no use any more; close it and connect with a new one. {@link #CONSUMER_DEFINED} and
  * {@link #VENDOR_OPTION_NOT_SUPPORTED} are mostly decisions of the peer's application.
  *
  * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum RejectReason implements NumberedText {
     /** The peer has no queue pair left for the connection. C: {@code IB_CM_REJ_NO_QP}. */
@@ -108,6 +114,11 @@ public enum RejectReason implements NumberedText {
     @Override
     public String text() {
         return text;
+    }
+
+    /** {@return the reason of that code, or null if none has it} */
+    public static @Nullable RejectReason ofCode(int code) {
+        return NumberedText.ofCode(values(), code);
     }
 
     /** {@return a code in words, also one that is not known} */

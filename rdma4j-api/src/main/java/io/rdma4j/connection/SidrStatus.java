@@ -1,9 +1,15 @@
 package io.rdma4j.connection;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How the peer answered the look-up of a datagram service: the values of InfiniBand and RoCE.
  *
  * <p>C: {@code enum ib_cm_sidr_status}. Source: IBTA 12.11.2.2, table 117.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum SidrStatus implements NumberedText {
     /** Found: queue pair number and Q_Key of the answer are valid. C: {@code IB_SIDR_SUCCESS}. */
@@ -38,6 +44,11 @@ public enum SidrStatus implements NumberedText {
     @Override
     public String text() {
         return text;
+    }
+
+    /** {@return the status of that code, or null if none has it} */
+    public static @Nullable SidrStatus ofCode(int code) {
+        return NumberedText.ofCode(values(), code);
     }
 
     /** {@return a code in words, also one that is not known} */

@@ -5,5 +5,6 @@ package io.rdma4j.verbs;
  *
  * @param name the name that it will have
  * @param reason why it is not there, in one line that says what to do
+ * @since 0.1.0
  */
 public record AbsentDevice(String name, String reason) {}

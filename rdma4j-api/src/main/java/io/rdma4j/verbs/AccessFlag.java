@@ -8,6 +8,10 @@ import java.util.Set;
  *
  * <p>C: {@code enum ibv_access_flags}. {@link #ON_DEMAND}, {@link #HUGETLB} and {@link #RELAXED_ORDERING} are
  * hints: they neither grant nor remove a right, and a device that cannot use a hint accepts and ignores it.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum AccessFlag {
     /** The device may write it for its own side: receives, READ results. C: {@code IBV_ACCESS_LOCAL_WRITE}. */

@@ -22,6 +22,7 @@ import java.util.Objects;
  * @param staticRateCode a rate limit as {@code enum ibv_rate} numbers them, 0 for none; a hint ({@code static_rate})
  * @param isGlobal whether the destination GID is used; RoCE demands it ({@code is_global})
  * @param port the local port, from 1 ({@code port_num})
+ * @since 0.1.0
  */
 public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int flowLabel,
         int hopLimit, int trafficClass, int destinationLid, int serviceLevel, int sourcePathBits,

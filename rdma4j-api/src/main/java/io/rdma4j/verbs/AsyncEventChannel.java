@@ -7,6 +7,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code ibv_context.async_fd}, {@code ibv_get_async_event}. Thread safe; each event is delivered once and must be
  * acknowledged with {@link AsyncEvent#acknowledge} before the object that it names can be closed. Virtual threads may wait
  * here.
+ *
+ * @since 0.1.0
  */
 public interface AsyncEventChannel extends WaitChannel<AsyncEvent> {
     /**

@@ -7,6 +7,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_event_type}, {@code ibv_event_type_str}. Source: IBTA 11.6.3.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum AsyncEventType {
     /**

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * How far the atomic operations of a device are atomic.
  *
  * <p>C: {@code enum ibv_atomic_cap}.
+ *
+ * @since 0.1.0
  */
 public enum AtomicCapability {
     /** No atomic operations. C: {@code IBV_ATOMIC_NONE}. */

@@ -21,6 +21,8 @@ import java.time.Duration;
  * wait for the completions of an id ({@code QueuePairOperations.awaitReceiveCompletion}) neither take nor cause events. So
  * both ways of waiting can be used with one channel, even for one queue. A thread that is woken by an event may then
  * find the queue empty, because a thread of the other kind has taken the completion.
+ *
+ * @since 0.1.0
  */
 public final class CompletionChannel extends EventSource<CompletionQueue, RdmaException>
         implements

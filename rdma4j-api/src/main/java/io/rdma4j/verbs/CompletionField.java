@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * A field of completions that an extended completion queue fills on request.
  *
  * <p>C: {@code enum ibv_create_cq_wc_flags}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum CompletionField {
     /** {@link WorkCompletion#byteLength}. C: {@code IBV_WC_EX_WITH_BYTE_LEN}. */

@@ -1,6 +1,10 @@
 package io.rdma4j.verbs;
 
-/** What a program does with a completion ({@link CompletionQueue#poll(int, CompletionHandler)}). No counterpart in C. */
+/**
+ * What a program does with a completion ({@link CompletionQueue#poll(int, CompletionHandler)}). No counterpart in C.
+ *
+ * @since 0.1.0
+ */
 @FunctionalInterface
 public interface CompletionHandler {
     /**

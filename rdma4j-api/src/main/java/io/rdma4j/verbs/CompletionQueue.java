@@ -12,6 +12,8 @@ import java.time.Duration;
  * <p>On a software device polling drives the device: the polling thread sends and receives the packets. If more
  * completions arrive than the queue can hold, the queue and every queue pair that uses it fail
  * ({@link AsyncEventType#CQ_ERROR}); the completions in the queue can still be polled.
+ *
+ * @since 0.1.0
  */
 public interface CompletionQueue extends AutoCloseable {
     /** {@return the device it belongs to} C: {@code context}. */

@@ -9,6 +9,8 @@ import java.util.Set;
  *
  * <p>C: {@code struct ibv_cq_init_attr_ex}, the arguments of {@code ibv_create_cq}. A mutable object of the caller; the device
  * copies what it needs. A new one asks for 16 entries and no field that costs anything.
+ *
+ * @since 0.1.0
  */
 public final class CompletionQueueInitAttributes {
     private int capacity = 16;

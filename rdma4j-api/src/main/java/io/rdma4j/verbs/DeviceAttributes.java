@@ -11,6 +11,8 @@ import java.util.Set;
  * pacing) has no method.
  *
  * <p>Implemented by rdma4j alone; a later version may add methods.
+ *
+ * @since 0.1.0
  */
 public interface DeviceAttributes {
     /** {@return the version of what runs the device} C: {@code fw_ver}. */

@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * Something a device can do.
  *
  * <p>C: {@code enum ibv_device_cap_flags}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum DeviceCapability {
     /** Queue sizes can change. C: {@code IBV_DEVICE_RESIZE_MAX_WR}. */

@@ -1,12 +1,8 @@
 package io.rdma4j.verbs;
 
-import org.jspecify.annotations.Nullable;
-
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -14,6 +10,8 @@ import java.util.Map;
  * An open device.
  *
  * <p>C: {@code struct ibv_context}. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface DeviceContext extends AutoCloseable {
     /** {@return the device} C: {@code device}. */
@@ -219,49 +217,23 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * {@return the value of a counter of this device} A software device counts from when this process opened it. The
-     * driver of a native device counts from when the kernel found the device, for all programs; counters that it does not
-     * have are 0.
+     * {@return what this device has counted, by name, in display order} What a device does not count is not in the map, so
+     * that "none" can be told from "not counted"; it may be empty. The map is a copy. Read
+     * regularly, not for each message.
+     *
+     * <p>A software device counts from when this process opened it, under the names of Linux's {@code rdma_rxe} ({@code
+     * sent_pkts}, {@code rcvd_rnr_err}) and a few of its own. The driver of a native device counts from when the kernel found
+     * the device, for all programs; its counters have the kernel's names and units and are added up over the ports. C: the
+     * files in {@code /sys/class/infiniband/DEVICE/ports/N/hw_counters} and {@code counters}, {@code rdma statistic}.
      */
-    long counter(Counter counter);
-
-    /**
-     * {@return all counters of this device by name, in display order} A software device has each {@link Counter} under its
-     * {@link Counter#text}. A native device has the counters of its driver, with the kernel's names and units, added up
-     * over its ports; {@link #counter} says from when they count. Counters that cannot be read are left out, so the map
-     * may be empty. It is a copy.
-     */
-    default Map<String, Long> counters() {
-        Map<String, Long> values = new LinkedHashMap<>();
-        for (Counter counter : Counter.values()) {
-            values.put(counter.text(), counter(counter));
-        }
-        return values;
-    }
+    Map<String, Long> counters();
 
     /**
      * {@return the channel of the asynchronous events, to wait for it together with others in a {@link WaitSet} or a
-     * selector} It is always the same object. C: {@code ibv_context.async_fd}.
+     * selector, or alone by {@link AsyncEventChannel#awaitEvent} and {@link AsyncEventChannel#pollEvent}} It is always the same
+     * object. C: {@code ibv_context.async_fd}, {@code ibv_get_async_event}.
      */
     AsyncEventChannel asyncEventChannel();
-
-    /**
-     * Waits for the next asynchronous event. C: {@code ibv_get_async_event}.
-     *
-     * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
-     */
-    default AsyncEvent awaitAsyncEvent() throws RdmaException {
-        return asyncEventChannel().awaitEvent();
-    }
-
-    /**
-     * {@return the next asynchronous event, or null if none comes in time}
-     *
-     * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
-     */
-    default @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-        return asyncEventChannel().pollEvent(timeout);
-    }
 
     /**
      * Closes the device. Idempotent. C: {@code ibv_close_device}.

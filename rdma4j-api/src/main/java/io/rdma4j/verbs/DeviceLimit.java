@@ -6,6 +6,10 @@ import java.util.Locale;
  * A number that bounds what a device can do, under the field name of {@code struct ibv_device_attr}.
  *
  * <p>C: {@code ibv_query_device}. In the order in which {@code ibv_devinfo -v} prints them.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum DeviceLimit {
     /** The longest memory region, in bytes. C: {@code max_mr_size}. */

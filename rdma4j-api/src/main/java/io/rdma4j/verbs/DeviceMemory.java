@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
  * <p>C: {@code struct ibv_dm}, {@code ibv_alloc_dm}. It is registered with
  * {@link ProtectionDomain#register(MemoryRegionInitAttributes)}, as a region whose addresses start at 0.
  * Starts zeroed. Thread safe; concurrent copies of the same bytes mix.
+ *
+ * @since 0.1.0
  */
 public interface DeviceMemory extends AutoCloseable {
     /** {@return the device it belongs to} */

@@ -1,6 +1,10 @@
 package io.rdma4j.verbs;
 
-/** The registration of a callback for changes of the devices of this machine: see {@link RdmaDevices#watch}. */
+/**
+ * The registration of a callback for changes of the devices of this machine: see {@link RdmaDevices#watch}.
+ *
+ * @since 0.1.0
+ */
 public interface DeviceWatch extends AutoCloseable {
     /** Ends it. A call that has begun goes on. Idempotent. */
     @Override

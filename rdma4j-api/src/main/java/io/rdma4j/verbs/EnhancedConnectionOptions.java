@@ -9,6 +9,7 @@ import java.util.Locale;
  *
  * @param vendorId whose options they are ({@code vendor_id})
  * @param options bits of that vendor's choice; 0 for none ({@code options})
+ * @since 0.1.0
  */
 public record EnhancedConnectionOptions(int vendorId, int options) {
     /** No options. */

@@ -7,6 +7,8 @@ package io.rdma4j.verbs;
  * <p>The numbers are those of Linux, so that a status in a {@code CmEvent} reads as in C.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum Errno {
     /** The process or the object lacks a right: a capability of the process, or the protection domain is another one. */
@@ -80,7 +82,7 @@ public enum Errno {
     /** The host name is unknown, or the host cannot be reached. */
     EHOSTUNREACH(113),
     /** One that has no name here; {@link RdmaException#errorNumber} has its number. */
-    OTHER(-1);
+    UNKNOWN(-1);
 
     private final int number;
 
@@ -88,17 +90,17 @@ public enum Errno {
         this.number = number;
     }
 
-    /** {@return the error of a number, {@link #OTHER} for one that has no name here} */
+    /** {@return the error of a number, {@link #UNKNOWN} for one that has no name here} */
     public static Errno ofNumber(int number) {
         for (Errno errno : values()) {
             if (errno.number == number) {
                 return errno;
             }
         }
-        return OTHER;
+        return UNKNOWN;
     }
 
-    /** {@return the number Linux gives this error, -1 for {@link #OTHER}} */
+    /** {@return the number Linux gives this error, -1 for {@link #UNKNOWN}} */
     public int number() {
         return number;
     }

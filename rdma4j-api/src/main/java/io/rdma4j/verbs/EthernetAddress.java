@@ -9,6 +9,7 @@ import java.util.Locale;
  *
  * @param mac the MAC address, in the low 48 bits
  * @param vlan the VLAN, 0xffff for none
+ * @since 0.1.0
  */
 @Experimental
 public record EthernetAddress(long mac, int vlan) {

@@ -19,6 +19,8 @@ import java.util.Set;
  *
  * <p>Between {@link #startPoll} that returned true and {@link #endPoll} the batch belongs to the calling
  * thread; other threads that poll wait for its end.
+ *
+ * @since 0.1.0
  */
 public interface ExtendedCompletionQueue extends CompletionQueue {
     /** {@return the fields its completions have} */

@@ -6,6 +6,8 @@ import java.io.Serial;
  * A request has completed with a failure ({@link WorkCompletion#requireSuccess}).
  *
  * <p>{@link #errno} is EIO; {@link #status} says what happened.
+ *
+ * @since 0.1.0
  */
 public class FailedCompletionException extends RdmaException {
     @Serial

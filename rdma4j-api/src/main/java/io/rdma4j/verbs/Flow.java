@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * An active rule: the device delivers the frames that match it to its queue pair.
  *
  * <p>C: {@code struct ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
+ *
+ * @since 0.1.0
  */
 @Experimental
 public interface Flow extends AutoCloseable {

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  * not match; a match whose mask is empty asks for nothing but the header.
  *
  * <p>C: {@code struct ibv_flow_spec}. Headers of tunnels, MPLS and ESP are not offered.
+ *
+ * @since 0.1.0
  */
 @Experimental
 public sealed interface FlowMatch permits EthernetMatch, Ipv4Match, Ipv6Match, PortMatch {

@@ -21,6 +21,7 @@ import java.util.Objects;
  * @param port the port they come in by, from 1 ({@code port})
  * @param isPassedOn whether rules that follow may have the frames too ({@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP} of
  *        {@code flags})
+ * @since 0.1.0
  */
 @Experimental
 public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority, int port,

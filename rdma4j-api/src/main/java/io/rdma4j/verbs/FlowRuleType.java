@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * What a flow rule chooses frames by.
  *
  * <p>C: {@code enum ibv_flow_attr_type}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 @Experimental
 public enum FlowRuleType {

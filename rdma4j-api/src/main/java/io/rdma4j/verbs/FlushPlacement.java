@@ -6,6 +6,10 @@ import java.util.Set;
  * How far a FLUSH brings earlier writes.
  *
  * <p>C: {@code enum ibv_placement_type}. Source: IBTA annex A19.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum FlushPlacement {
     /** Every observer sees them. C: {@code IBV_FLUSH_GLOBAL}. */

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * What a FLUSH covers.
  *
  * <p>C: {@code enum ibv_selectivity_level}. Source: IBTA annex A19.
+ *
+ * @since 0.1.0
  */
 public enum FlushSelectivity {
     /** The given range. C: {@code IBV_FLUSH_RANGE}. */

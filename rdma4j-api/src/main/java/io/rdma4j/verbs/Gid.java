@@ -14,6 +14,7 @@ import java.util.Locale;
  *
  * @param high bytes 0 to 7, big endian
  * @param low bytes 8 to 15, big endian
+ * @since 0.1.0
  */
 public record Gid(long high, long low) {
     /** Sixteen zero bytes: an empty entry of the GID table. */

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_gid_entry}, {@code ibv_query_gid_ex}, {@code ibv_query_gid_table}.
  *
  * <p>Implemented by rdma4j alone; a later version may add methods.
+ *
+ * @since 0.1.0
  */
 public interface GidEntry {
     /** {@return the identifier} C: {@code gid}. */

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_gid_type}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum GidType {
     /** Native InfiniBand. C: {@code IBV_GID_TYPE_IB}. */

@@ -12,6 +12,7 @@ import java.util.Objects;
  *
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
+ * @since 0.1.0
  */
 @Experimental
 public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {

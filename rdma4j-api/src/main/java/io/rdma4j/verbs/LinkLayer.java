@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * The link below a port.
  *
  * <p>C: {@code IBV_LINK_LAYER_*}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum LinkLayer {
     /** Not said. C: {@code IBV_LINK_LAYER_UNSPECIFIED}. */

@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * What will be done with memory soon.
  *
  * <p>C: {@code enum ibv_advise_mr_advice}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum MemoryAdvice {
     /** It will be read: bring its pages in. C: {@code IBV_ADVISE_MR_ADVICE_PREFETCH}. */

@@ -8,8 +8,10 @@ import java.util.Set;
  *
  * <p>C: {@code struct ibv_mr}. Source: IBTA 10.6. The region keeps its segment reachable; closing the
  * region ends every access, local and remote, at once. If the segment's arena is closed first, or the file that it
- * maps is truncated, access to a software device's region fails as if the region were closed; {@code docs/native.md}
- * says what native devices do. Thread safe.
+ * maps is truncated, access to a software device's region fails as if the region were closed. A native device may
+ * go on writing to the pages, which can belong to something else by then: close the region first. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface MemoryRegion extends AutoCloseable {
     /** {@return the protection domain it belongs to} C: {@code pd}. */

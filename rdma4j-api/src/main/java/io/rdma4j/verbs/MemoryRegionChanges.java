@@ -10,6 +10,8 @@ import java.util.Set;
  *
  * <p>C: the {@code flags} and arguments of {@code ibv_rereg_mr}. A mutable object of the caller; the device copies what it
  * needs.
+ *
+ * @since 0.1.0
  */
 public final class MemoryRegionChanges {
     private @Nullable MemorySegment segment;

@@ -11,6 +11,8 @@ import java.util.Set;
  * <p>C: {@code struct ibv_mr_init_attr}, {@code ibv_reg_mr_ex}; with device memory
  * {@code ibv_reg_dm_mr}, with a dma-buf {@code ibv_reg_dmabuf_mr}. A mutable object of the caller; the device copies what it
  * needs. One of {@link #segment}, {@link #deviceMemory} and {@link #dmaBuf} must be set.
+ *
+ * @since 0.1.0
  */
 public final class MemoryRegionInitAttributes {
     private @Nullable MemorySegment segment;

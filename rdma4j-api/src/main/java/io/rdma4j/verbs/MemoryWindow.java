@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * Gives the peer access to part of a region for a limited time.
  *
  * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface MemoryWindow extends AutoCloseable {
     /** {@return the protection domain it belongs to} C: {@code pd}. */

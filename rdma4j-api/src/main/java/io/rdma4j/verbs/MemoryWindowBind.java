@@ -14,6 +14,7 @@ import java.util.Set;
  * @param address the first byte, as {@link MemoryRegion#address()} counts ({@code addr})
  * @param length the bytes ({@code length})
  * @param access what the peer may do ({@code mw_access_flags})
+ * @since 0.1.0
  */
 public record MemoryWindowBind(MemoryRegion region, long address, long length,
         Set<AccessFlag> access) {

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * The kind of a memory window.
  *
  * <p>C: {@code enum ibv_mw_type}. Source: IBTA 10.6.7.2.
+ *
+ * @since 0.1.0
  */
 public enum MemoryWindowType {
     /**

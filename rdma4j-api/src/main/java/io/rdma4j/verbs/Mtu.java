@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
  * The most payload bytes of one packet.
  *
  * <p>C: {@code enum ibv_mtu}. Source: IBTA 3.5.1.
+ *
+ * @since 0.1.0
  */
 public enum Mtu {
     /** 256 bytes. C: {@code IBV_MTU_256}. */

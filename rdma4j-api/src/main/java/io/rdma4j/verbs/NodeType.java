@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum NodeType {
     /** A host or target channel adapter. C: {@code IBV_NODE_CA}. */

@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * What a region whose pages are brought in on demand may be used for.
  *
  * <p>C: {@code enum ibv_odp_transport_cap_bits}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum OnDemandCapability {
     /** To send from. C: {@code IBV_ODP_SUPPORT_SEND}. */

@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * The state of automatic path migration.
  *
  * <p>C: {@code enum ibv_mig_state}.
+ *
+ * @since 0.1.0
  */
 public enum PathMigrationState {
     /** The primary path is in use. C: {@code IBV_MIG_MIGRATED}. */

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: the values of {@code ibv_port_attr.phys_state}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum PhysicalState {
     /** The port saves power and has no link. */

@@ -9,6 +9,8 @@ import java.util.Set;
  * meaning on InfiniBand only and are zero elsewhere.
  *
  * <p>Implemented by rdma4j alone; a later version may add methods.
+ *
+ * @since 0.1.0
  */
 public interface PortAttributes {
     /** {@return its logical state} C: {@code state}. */

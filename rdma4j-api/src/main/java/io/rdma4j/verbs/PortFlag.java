@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * What a port demands of those who use it.
  *
  * <p>C: {@code IBV_QPF_*}, the bits of {@code flags} in {@code struct ibv_port_attr}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum PortFlag {
     /**

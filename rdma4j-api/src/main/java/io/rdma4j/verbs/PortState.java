@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum PortState {
     /** The device reports no state. C: {@code IBV_PORT_NOP}. */

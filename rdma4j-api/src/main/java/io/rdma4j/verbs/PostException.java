@@ -7,6 +7,8 @@ import java.io.Serial;
  *
  * <p>C: the {@code bad_wr} argument of {@code ibv_post_send} and {@code ibv_post_recv}. The requests
  * before {@link #failedIndex()} are posted and will complete; that one and those after it are not.
+ *
+ * @since 0.1.0
  */
 public final class PostException extends RdmaException {
     @Serial

@@ -10,6 +10,8 @@ import java.util.Set;
  * Groups memory and queue pairs: a queue pair can access only regions of its own domain.
  *
  * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface ProtectionDomain extends AutoCloseable {
     /** {@return the device it belongs to} C: {@code context}. */
@@ -36,9 +38,9 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion register(MemorySegment segment, Set<AccessFlag> access) throws RdmaException;
 
     /**
-     * As above.
+     * Registers memory with rights that are listed. C: {@code ibv_reg_mr}.
      *
-     * @throws RdmaException as above
+     * @throws RdmaException as {@link #register(MemorySegment, Set)}
      */
     default MemoryRegion register(MemorySegment segment, AccessFlag... access)
             throws RdmaException {
@@ -49,7 +51,7 @@ public interface ProtectionDomain extends AutoCloseable {
      * Registers memory under an address of the caller's choice. C: {@code ibv_reg_mr_iova}.
      *
      * @param iova the address of the first byte for work requests and peers
-     * @throws RdmaException as above; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
+     * @throws RdmaException as {@link #register(MemorySegment, Set)}; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
      */
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException;
@@ -62,15 +64,16 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param byteSize from 1
      * @param access what may be done; reading by the local side is always allowed
-     * @throws RdmaException EINVAL for a size below 1 and for rights that memory of the process cannot have, as above;
-     *         ENOMEM if there is not so much memory, or no room for another region
+     * @throws RdmaException EINVAL for a size below 1 and for rights that memory of the process cannot have, as in
+     *         {@link #register(MemorySegment, Set)}; ENOMEM if there is not so much memory, or no room for another region
      */
     MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access) throws RdmaException;
 
     /**
-     * As above.
+     * Allocates memory for a region and registers it with rights that are listed. C: {@code ibv_alloc_buf}, {@code
+     * ibv_reg_mr}.
      *
-     * @throws RdmaException as above
+     * @throws RdmaException as {@link #allocateRegion(long, Set)}
      */
     default MemoryRegion allocateRegion(long byteSize, AccessFlag... access)
             throws RdmaException {

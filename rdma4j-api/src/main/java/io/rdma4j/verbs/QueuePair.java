@@ -3,6 +3,7 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * A send queue and a receive queue: one end of a connection, or an end point for datagrams.
@@ -26,6 +27,8 @@ import java.util.List;
  * </ul>
  * A completion orders everything before it, on every device. On a native device the order of WRITEs is that of the NIC and its
  * bus; most keep it unless {@link AccessFlag#RELAXED_ORDERING} was asked for.
+ *
+ * @since 0.1.0
  */
 public interface QueuePair extends AutoCloseable {
     /**
@@ -122,8 +125,11 @@ public interface QueuePair extends AutoCloseable {
         return null;
     }
 
-    /** {@return the value of a counter of this queue pair} 0 for a native device, whose driver counts per port only. */
-    long counter(Counter counter);
+    /**
+     * {@return what this queue pair has counted, by the names of {@link DeviceContext#counters}, in display order} Empty for a
+     * native device, whose driver counts per port only. The map is a copy.
+     */
+    Map<String, Long> counters();
 
     /**
      * Posts a send request. C: {@code ibv_post_send}.
@@ -198,11 +204,11 @@ public interface QueuePair extends AutoCloseable {
     void attachMulticast(Gid group) throws RdmaException;
 
     /**
-     * The same for a group of InfiniBand whose LID the program knows, for example from another program that has joined it
+     * Joins a multicast group of InfiniBand whose LID the program knows, for example from another program that has joined it
      * at the subnet manager. Software devices have no LIDs and ignore it. C: {@code ibv_attach_mcast}.
      *
      * @param lid the group's LID, 0xc000 to 0xfffe, or 0 on Ethernet
-     * @throws RdmaException as above; EINVAL for another LID
+     * @throws RdmaException as {@link #attachMulticast(Gid)}; EINVAL for another LID
      */
     default void attachMulticast(Gid group, int lid) throws RdmaException {
         attachMulticast(group);

@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * An attribute of a queue pair that {@link QueuePair#modify} can set.
  *
  * <p>C: {@code enum ibv_qp_attr_mask}; the C field's name appears in error messages.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum QueuePairAttribute {
     /** The state to move to. C: {@code IBV_QP_STATE}, {@code qp_state}. */

@@ -13,6 +13,8 @@ import java.util.Set;
  * caller: a setter sets the value and its mark; {@link #isSet} tells the mark; an accessor of an
  * attribute that is not set throws {@link IllegalStateException}. A value out of its range is an
  * {@link IllegalArgumentException} at once.
+ *
+ * @since 0.1.0
  */
 public final class QueuePairAttributes {
     private final Set<QueuePairAttribute> set = EnumSet.noneOf(QueuePairAttribute.class);

@@ -11,6 +11,7 @@ package io.rdma4j.verbs;
  * @param maxSendElements scatter/gather elements of a send request ({@code max_send_sge})
  * @param maxReceiveElements scatter/gather elements of a receive request ({@code max_recv_sge}), likewise
  * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry ({@code max_inline_data})
+ * @since 0.1.0
  */
 public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
         int maxSendElements, int maxReceiveElements, int maxInlineData) {

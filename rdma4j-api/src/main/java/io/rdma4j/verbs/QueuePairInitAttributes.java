@@ -10,6 +10,8 @@ import java.util.Set;
  * <p>C: {@code struct ibv_qp_init_attr}. A mutable object of the caller; the device copies what it
  * needs. A new one asks for an RC queue pair with 16 requests each way. What a queue pair was created with
  * tells {@link QueuePair#initAttributes}.
+ *
+ * @since 0.1.0
  */
 public final class QueuePairInitAttributes {
     private QueuePairType type = QueuePairType.RC;

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  * from one to the next; a queue pair of a {@code CmId} is moved by the connection manager.
  *
  * <p>C: {@code enum ibv_qp_state}. Source: IBTA 10.3.1, figure 124.
+ *
+ * @since 0.1.0
  */
 public enum QueuePairState {
     /**

@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * The transport service of a queue pair.
  *
  * <p>C: {@code enum ibv_qp_type}. Source: IBTA 9.6.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum QueuePairType {
     /** Reliable connection. C: {@code IBV_QPT_RC}. */

@@ -10,6 +10,8 @@ import java.io.Serial;
  * there it must not happen.
  *
  * <p>{@link #errno} is EBADF.
+ *
+ * @since 0.1.0
  */
 public class RdmaClosedException extends RdmaException {
     @Serial

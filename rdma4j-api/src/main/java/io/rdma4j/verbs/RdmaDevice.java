@@ -4,6 +4,8 @@ package io.rdma4j.verbs;
  * An RDMA device of this machine.
  *
  * <p>C: {@code struct ibv_device}. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface RdmaDevice {
     /** {@return its name, such as {@code roce_lo}} C: {@code ibv_get_device_name}. */

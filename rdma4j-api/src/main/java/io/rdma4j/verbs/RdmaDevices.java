@@ -13,6 +13,8 @@ import java.util.stream.Collectors;
  *
  * <p>They are sorted, the best first: native devices before software devices, InfiniBand and RoCE before iWARP,
  * otherwise by name. A program that names no device gets the first. The order does not depend on which devices are open.
+ *
+ * @since 0.1.0
  */
 public final class RdmaDevices {
     private static final Comparator<RdmaDevice> BEST_FIRST = Comparator

@@ -17,8 +17,10 @@ import java.io.Serial;
  * set.
  *
  * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
- * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#OTHER}, {@link #errorNumber} has
+ * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#UNKNOWN}, {@link #errorNumber} has
  * its number, and the message its own name.
+ *
+ * @since 0.1.0
  */
 public class RdmaException extends IOException {
     @Serial
@@ -40,7 +42,12 @@ public class RdmaException extends IOException {
         this(errno, operation, detail, null);
     }
 
-    /** As above, with the failure underneath. */
+    /**
+     * @param errno the error
+     * @param operation what was attempted, in the API's words, such as {@code "modify queue pair"}
+     * @param detail what was wrong and what would have been right
+     * @param cause the failure underneath
+     */
     public RdmaException(Errno errno, String operation, String detail,
             @Nullable Throwable cause) {
         this(errno, number(errno, cause), name(errno, cause), operation, detail, cause);
@@ -57,7 +64,7 @@ public class RdmaException extends IOException {
     private static @Nullable String name(Errno errno, @Nullable Throwable cause) {
         return cause instanceof RdmaException repeated && repeated.errno == errno
                 ? repeated.name
-                : errno == Errno.OTHER ? null : errno.name();
+                : errno == Errno.UNKNOWN ? null : errno.name();
     }
 
     private RdmaException(Errno errno, int errorNumber, @Nullable String name, String operation,
@@ -71,7 +78,7 @@ public class RdmaException extends IOException {
     }
 
     /**
-     * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#OTHER}, and
+     * {@return an exception with an error of the system} One that {@link Errno} does not have becomes {@link Errno#UNKNOWN}, and
      * the message has its own name. It is a {@link RdmaClosedException} for EBADF and a
      * {@link RdmaInterruptedException} for EINTR.
      *
@@ -97,7 +104,7 @@ public class RdmaException extends IOException {
         return errno;
     }
 
-    /** {@return the number of the error in Linux, also where {@link #errno} is OTHER} */
+    /** {@return the number of the error in Linux, also where {@link #errno} is UNKNOWN} */
     public int errorNumber() {
         return errorNumber;
     }

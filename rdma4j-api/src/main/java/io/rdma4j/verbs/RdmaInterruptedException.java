@@ -8,6 +8,8 @@ import java.io.Serial;
  * The thread was interrupted in a blocking call. Its interrupt status is set; clear it before the next such call.
  *
  * <p>{@link #errno} is EINTR.
+ *
+ * @since 0.1.0
  */
 public class RdmaInterruptedException extends RdmaException {
     @Serial

@@ -4,7 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
-/** A source of devices, found by {@link java.util.ServiceLoader}. Programs use {@link RdmaDevices}. */
+/**
+ * A source of devices, found by {@link java.util.ServiceLoader}. Programs use {@link RdmaDevices}.
+ *
+ * @since 0.1.0
+ */
 public interface RdmaProvider {
     /** {@return the present devices} It never fails: devices that cannot be listed are left out. */
     List<RdmaDevice> devices();

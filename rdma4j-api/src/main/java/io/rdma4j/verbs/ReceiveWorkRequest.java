@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_recv_wr}. A reusable object of the caller: the device copies it when it is
  * posted. The memory it names belongs to the device until the request completes. Not thread safe.
+ *
+ * @since 0.1.0
  */
 public final class ReceiveWorkRequest {
     private final ScatterGatherList elements = new ScatterGatherList();
@@ -25,7 +27,10 @@ public final class ReceiveWorkRequest {
         return id;
     }
 
-    /** Sets the caller's number ({@code wr_id}). */
+    /**
+     * Sets the caller's number ({@code wr_id}). It can be the index of a connection or buffer in an array of the program, which
+     * finds it then without a look-up by {@link WorkCompletion#queuePairNumber}.
+     */
     public ReceiveWorkRequest id(long value) {
         id = value;
         return this;

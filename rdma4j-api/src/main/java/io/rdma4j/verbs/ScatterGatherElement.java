@@ -10,6 +10,7 @@ import java.util.Locale;
  * @param address its first byte, an address as {@link MemoryRegion#address()} counts ({@code addr})
  * @param length its bytes ({@code length})
  * @param lkey the local key of its region ({@code lkey})
+ * @since 0.1.0
  */
 public record ScatterGatherElement(long address, long length, int lkey) {
 

@@ -7,6 +7,8 @@ import java.util.Arrays;
  *
  * <p>C: {@code sg_list} and {@code num_sge}. Reusable: clearing and refilling allocates nothing once
  * it has grown. Not thread safe.
+ *
+ * @since 0.1.0
  */
 public final class ScatterGatherList {
     private long[] addresses = new long[1];

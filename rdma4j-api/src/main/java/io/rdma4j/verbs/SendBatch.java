@@ -24,6 +24,8 @@ import java.util.Set;
  * and end the batch belongs to the calling thread; other threads that post sends wait for its end. So end it by
  * {@code try}, also when something fails in between. Posting allocates nothing. A queue pair has one object for all its
  * batches.
+ *
+ * @since 0.1.0
  */
 public interface SendBatch extends AutoCloseable {
     /** {@return the queue pair} */

@@ -3,8 +3,12 @@ package io.rdma4j.verbs;
 /**
  * How a send work request is executed.
  *
- * <p>C: {@code enum ibv_send_flags}. For the software NIC {@code docs/operations.md} has a table of the flags that each
- * operation supports on each type of queue pair.
+ * <p>C: {@code enum ibv_send_flags}. Each constant says which operations and types of queue pairs take it; others are
+ * refused with EINVAL.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum SendFlag {
     /**

@@ -4,8 +4,11 @@ package io.rdma4j.verbs;
  * What a send work request does.
  *
  * <p>C: {@code enum ibv_wr_opcode}. Source: IBTA 9.2.1 (which transport service has an opcode for it), 10.8.
- * Each says which types of queue pair offer it; posting it on another is refused with EINVAL. All in one
- * table: {@code docs/operations.md}.
+ * Each says which types of queue pair offer it; posting it on another is refused with EINVAL.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum SendOpcode {
     /**

@@ -18,6 +18,8 @@ import java.util.Set;
  * queuePair.postSend(request.clear().id(1).write(remoteAddress, rkey)
  *         .add(region, 0, 4096).set(SendFlag.SIGNALED));
  * }
+ *
+ * @since 0.1.0
  */
 public final class SendWorkRequest {
     private final ScatterGatherList elements = new ScatterGatherList();
@@ -76,7 +78,10 @@ public final class SendWorkRequest {
         return id;
     }
 
-    /** Sets the caller's number ({@code wr_id}). */
+    /**
+     * Sets the caller's number ({@code wr_id}). It can be the index of a connection or buffer in an array of the program, which
+     * finds it then without a look-up by {@link WorkCompletion#queuePairNumber}.
+     */
     public SendWorkRequest id(long value) {
         id = value;
         return this;

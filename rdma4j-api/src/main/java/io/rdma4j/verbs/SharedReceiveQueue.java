@@ -8,6 +8,8 @@ import java.util.List;
  * A receive queue that several queue pairs share.
  *
  * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface SharedReceiveQueue extends AutoCloseable {
     /** {@return the protection domain it belongs to} C: {@code pd}. */

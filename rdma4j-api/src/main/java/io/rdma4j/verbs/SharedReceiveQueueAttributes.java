@@ -9,5 +9,6 @@ package io.rdma4j.verbs;
  * @param maxElements scatter/gather elements of a request ({@code max_sge})
  * @param limit raise {@link AsyncEventType#SRQ_LIMIT_REACHED} once when fewer requests than this are left; 0
  *        does not ({@code srq_limit})
+ * @since 0.1.0
  */
 public record SharedReceiveQueueAttributes(int maxRequests, int maxElements, int limit) {}

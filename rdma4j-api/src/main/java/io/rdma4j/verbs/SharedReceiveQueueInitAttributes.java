@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>C: {@code struct ibv_srq_init_attr_ex}. A mutable object of the caller; the device copies what it needs. A new one
  * asks for a queue of type BASIC for 16 requests of one element.
+ *
+ * @since 0.1.0
  */
 public final class SharedReceiveQueueInitAttributes {
     private SharedReceiveQueueType type = SharedReceiveQueueType.BASIC;

@@ -8,6 +8,8 @@ import java.net.PortUnreachableException;
 /**
  * The error numbers of Linux with their names and words, for texts: a number alone says nothing to its reader, and the name
  * of another error is wrong. Source: errno(3), strerror(3).
+ *
+ * @since 0.1.0
  */
 public final class SystemErrors {
     private static final int HIGHEST = 133;

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_td}, {@code ibv_alloc_td}. A device may use it to leave out locks; it is put to
  * use through {@link ProtectionDomain#createParentDomain}. Thread safe.
+ *
+ * @since 0.1.0
  */
 public interface ThreadDomain extends AutoCloseable {
     /** {@return the device it belongs to} */

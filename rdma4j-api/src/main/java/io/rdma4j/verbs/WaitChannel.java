@@ -13,6 +13,7 @@ import java.time.Duration;
  * ibv_context}, for which a program can poll(2). Thread safe. Virtual threads may wait here.
  *
  * @param <T> what is taken from it
+ * @since 0.1.0
  */
 public interface WaitChannel<T> extends AutoCloseable {
     /**

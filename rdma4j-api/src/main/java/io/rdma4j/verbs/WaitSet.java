@@ -38,6 +38,8 @@ import java.time.Duration;
  * single channel. Thread safe. Virtual threads may wait here; a platform thread that waits may drive a device meanwhile.
  * Waits end with EINTR when interrupted and with EBADF when the set is closed. A channel stays in its set until one
  * of them is closed; closing the set leaves its channels open.
+ *
+ * @since 0.1.0
  */
 public final class WaitSet extends EventSet<RdmaException> {
     private WaitSet() {

@@ -11,6 +11,8 @@ import java.util.Locale;
  * <p>C: {@code struct ibv_wc}. A reusable object of the caller, filled by
  * {@link CompletionQueue#poll}. After a failure only {@link #id()}, {@link #status()},
  * {@link #vendorError()} and {@link #queuePairNumber()} are valid, as in C. Not thread safe.
+ *
+ * @since 0.1.0
  */
 public sealed class WorkCompletion permits CompletionSlot {
     private long id;
@@ -117,7 +119,10 @@ public sealed class WorkCompletion permits CompletionSlot {
         return immediateOrRkey;
     }
 
-    /** {@return the local queue pair} C: {@code qp_num}. */
+    /**
+     * {@return the local queue pair} To find what belongs to it without a look-up, which allocates for each number in a map, put
+     * an index in the {@link #id} of its requests. C: {@code qp_num}.
+     */
     public int queuePairNumber() {
         return queuePairNumber;
     }

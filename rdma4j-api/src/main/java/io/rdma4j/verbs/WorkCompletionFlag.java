@@ -4,6 +4,10 @@ package io.rdma4j.verbs;
  * What else is known of a work completion.
  *
  * <p>C: {@code enum ibv_wc_flags}.
+ *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum WorkCompletionFlag {
     /** The first 40 bytes of the receive buffer hold the global route header (UD). C: {@code IBV_WC_GRH}. */

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_wc_opcode}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum WorkCompletionOpcode {
     /** A SEND of any kind. C: {@code IBV_WC_SEND}. */

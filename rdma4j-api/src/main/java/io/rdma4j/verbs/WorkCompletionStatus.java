@@ -10,6 +10,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_wc_status}, {@code ibv_wc_status_str}. Source: IBTA 11.6.2.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
+ * @since 0.1.0
  */
 public enum WorkCompletionStatus {
     /**

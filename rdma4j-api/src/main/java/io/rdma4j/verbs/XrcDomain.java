@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>C: {@code struct ibv_xrcd}. Source: IBTA, annex A14. Opened by {@link DeviceContext#openXrcDomain()}. Each direction of a
  * connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
  * {@link QueuePairType#XRC_SEND}, and at the peer a receiving one, created here. Thread safe.
+ *
+ * @since 0.1.0
  */
 @Experimental
 public interface XrcDomain extends AutoCloseable {

@@ -489,7 +489,7 @@ class DeviceNewsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Errno.class, mode = EnumSource.Mode.EXCLUDE, names = "OTHER")
+    @EnumSource(value = Errno.class, mode = EnumSource.Mode.EXCLUDE, names = "UNKNOWN")
     void noTextOfAFailureHasABareNumberOrTheNameOfAnotherError(Errno reason) throws Exception {
         CmId client = connecting();
         FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);

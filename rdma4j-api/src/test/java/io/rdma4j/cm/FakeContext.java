@@ -24,7 +24,6 @@ import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -51,6 +50,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -400,8 +400,8 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public long counter(Counter counter) {
-        return 0;
+    public Map<String, Long> counters() {
+        return Map.of();
     }
 
     @Override

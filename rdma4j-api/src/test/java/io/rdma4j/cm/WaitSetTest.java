@@ -293,12 +293,12 @@ class WaitSetTest {
         channel.join(set);
 
         assertThat(set.poll(TIMEOUT)).isSameAs(channel);
-        assertThat(context.awaitAsyncEvent()).isSameAs(early);
+        assertThat(context.asyncEventChannel().awaitEvent()).isSameAs(early);
         assertThat(set.poll(Duration.ZERO)).isNull();
         device.publish(late);
         assertThat(set.await()).isSameAs(channel);
         assertThat(channel.pollEvent(Duration.ZERO)).isSameAs(late);
-        assertThat(context.pollAsyncEvent(Duration.ZERO)).isNull();
+        assertThat(context.asyncEventChannel().pollEvent(Duration.ZERO)).isNull();
     }
 
     /** As a channel that is created on a set: drivers of devices that published here before are driven there. */

@@ -10,9 +10,13 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,6 +37,73 @@ class ApiRulesTest {
     void recordsAreOfWhatIsClosed() {
         assertThat(names(ApiTypes.all().stream().filter(Class::isRecord).map(Class::getSimpleName)))
                 .containsExactlyInAnyOrderElementsOf(RECORDS);
+    }
+
+    /** Enums whose constants will not become more. */
+    private static final Set<String> CLOSED_ENUMS = Set.of("AtomicCapability", "FlushSelectivity",
+            "MemoryWindowType", "Mtu", "PathMigrationState", "Protocol", "QueuePairState");
+
+    @Test
+    void enumsSayThatTheyCanGrow() {
+        Map<String, String> sources = ApiSources.all().stream().collect(
+                Collectors.toMap(ApiSources.Source::name, ApiSources.Source::text));
+        Set<String> silent = names(ApiTypes.all().stream().filter(Class::isEnum)
+                .filter(type -> !javadoc(type, sources)
+                        .contains("A later version may add constants"))
+                .map(Class::getSimpleName));
+        assertThat(silent).containsExactlyInAnyOrderElementsOf(CLOSED_ENUMS);
+    }
+
+    /** {@return the Javadoc of a type, in one line} */
+    private static String javadoc(Class<?> type, Map<String, String> sources) {
+        Class<?> outermost = type.isMemberClass() ? type.getDeclaringClass() : type;
+        String text = Objects.requireNonNull(sources.get(outermost.getSimpleName()));
+        Matcher declaration = Pattern
+                .compile("^ *public (?:[a-z-]+ )*?(?:class|interface|enum|record|@interface) "
+                        + type.getSimpleName() + "\\b", Pattern.MULTILINE)
+                .matcher(text);
+        assertThat(declaration.find()).as(type.getName()).isTrue();
+        String before = text.substring(0, declaration.start());
+        return before.substring(before.lastIndexOf("/**")).replaceAll("\\s+\\* ?", " ");
+    }
+
+    @Test
+    void typesSaySinceWhenTheyAreThere() {
+        Map<String, String> sources = ApiSources.all().stream().collect(
+                Collectors.toMap(ApiSources.Source::name, ApiSources.Source::text));
+        assertThat(ApiTypes.all()).filteredOn(type -> !type.isMemberClass())
+                .allSatisfy(type -> assertThat(javadoc(type, sources)).as(type.getName())
+                        .contains("@since "));
+    }
+
+    /** Members stand in another order there, and a jar has no documents beside it. */
+    @Test
+    void javadocPointsToNothingThatItsReaderDoesNotHave() {
+        for (ApiSources.Source source : ApiSources.all()) {
+            assertThat(source.javadocs()).as(source.name()).noneMatch(
+                    javadoc -> Pattern.compile("(?i)\\bas above\\b|docs/").matcher(javadoc).find());
+        }
+    }
+
+    /** What is reported as a number can be looked up; a number without a name is UNKNOWN, or null where there is no such constant. */
+    @Test
+    void lookUpsByNumberHaveOneForm() throws Exception {
+        for (Class<?> type : ApiTypes.all().stream().filter(Class::isEnum).toList()) {
+            boolean hasUnknown = Stream.of(type.getEnumConstants())
+                    .anyMatch(constant -> constant.toString().equals("UNKNOWN"));
+            List<Method> lookUps = Stream.of(type.getDeclaredMethods())
+                    .filter(method -> method.getName().equals("ofCode")
+                            || method.getName().equals("ofNumber"))
+                    .toList();
+            assertThat(lookUps).as(type.getName()).hasSizeLessThan(2)
+                    .hasSizeGreaterThanOrEqualTo(hasUnknown ? 1 : 0);
+            for (Method lookUp : lookUps) {
+                assertThat(lookUp.getParameterTypes()).containsExactly(int.class);
+                Object nameless = lookUp.invoke(null, -7);
+                assertThat(nameless == null ? "null" : nameless.toString()).as(type.getName())
+                        .isEqualTo(hasUnknown ? "UNKNOWN" : "null");
+            }
+        }
     }
 
     @Test
@@ -85,6 +156,31 @@ class ApiRulesTest {
                 && !AutoCloseable.class.isAssignableFrom(method.getReturnType())))
                 // Experimental, and the form of C; a handler needs no end.
                 .containsExactly("ExtendedCompletionQueue.startPoll[]");
+    }
+
+    /** An array or a boxed number is garbage at each call; {@code AllocationTest} of each provider measures the calls themselves. */
+    @Test
+    void whatIsCalledForEachMessageNeedsNoArrayAndNoBoxedNumber() {
+        Set<Class<?>> hot = Set.of(SendWorkRequest.class, ReceiveWorkRequest.class, SendBatch.class,
+                CompletionQueue.class, SharedReceiveQueue.class, QueuePair.class,
+                WorkCompletion.class, CompletionHandler.class);
+        assertThat(breaking(executable -> {
+            if (!hot.contains(executable.getDeclaringClass())) {
+                return false;
+            }
+            boolean isBoxed = Stream.of(executable.getParameterTypes())
+                    .anyMatch(type -> Number.class.isAssignableFrom(type));
+            return isBoxed || (executable.isVarArgs() && !hasFormWithoutArray(executable));
+        })).containsExactly(
+                // A window is bound for many messages.
+                "QueuePair.bindMemoryWindow[long, MemoryWindow, MemoryWindowBind, SendFlag[]]");
+    }
+
+    private static boolean hasFormWithoutArray(Executable executable) {
+        return Stream.of(executable.getDeclaringClass().getDeclaredMethods())
+                .anyMatch(other -> other.getName().equals(executable.getName())
+                        && !other.isVarArgs()
+                        && other.getParameterCount() >= executable.getParameterCount() - 1);
     }
 
     @Test

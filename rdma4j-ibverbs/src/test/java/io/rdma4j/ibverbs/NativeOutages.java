@@ -148,8 +148,9 @@ public final class NativeOutages {
      */
     private static String asynchronous(DeviceContext context, Process deletion)
             throws RdmaException {
-        for (AsyncEvent event = context.pollAsyncEvent(MOMENT); event != null; event = context
-                .pollAsyncEvent(MOMENT)) {
+        for (AsyncEvent event = context.asyncEventChannel()
+                .pollEvent(MOMENT); event != null; event = context
+                        .asyncEventChannel().pollEvent(MOMENT)) {
             event.acknowledge();
             if (event.type() == AsyncEventType.DEVICE_FATAL) {
                 return event.type().text();

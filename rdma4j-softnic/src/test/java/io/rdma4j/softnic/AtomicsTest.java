@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
@@ -24,6 +24,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -261,7 +262,7 @@ class AtomicsTest {
         pair.b.node.isDiskSlow = true;
         pair.a.queuePair.postSend(persist(1, region));
         pair.run(150_000_000);
-        assertThat(pair.b.queuePair.counter(Counter.RCVD_PKTS)).isGreaterThan(2);
+        assertThat(counted(pair.b.queuePair, Counter.RCVD_PKTS)).isGreaterThan(2);
         assertThat(pair.b.node.disk).hasSize(1);
         // The answer is lost once, and given again without the file.
         pair.simulation.network

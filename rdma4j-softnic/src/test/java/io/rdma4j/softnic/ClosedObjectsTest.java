@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
@@ -252,6 +253,8 @@ class ClosedObjectsTest {
             case "QueuePairAttributes" -> new QueuePairAttributes().state(QueuePairState.ERR);
             case "SharedReceiveQueueAttributes" -> new SharedReceiveQueueAttributes(4, 1, 0);
             case "AddressHandleAttributes" -> AddressHandleAttributes.to(context.queryGid(1, 0), 0);
+            case "DatagramParameters" -> new DatagramParameters(
+                    AddressHandleAttributes.to(context.queryGid(1, 0), 0), 1, 1, new byte[0]);
             case "Gid" -> Gid.of(InetAddress.ofLiteral("239.1.2.3"));
             case "ScatterGatherElement" -> new ScatterGatherElement(
                     region.address(), 8, region.lkey());

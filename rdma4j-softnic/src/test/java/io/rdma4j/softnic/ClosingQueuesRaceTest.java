@@ -50,7 +50,7 @@ class ClosingQueuesRaceTest {
     void nothingIsLeft() throws Exception {
         taker.shutdown();
         domain.close();
-        assertThat(context.pollAsyncEvent(Duration.ZERO)).isNull();
+        assertThat(context.asyncEventChannel().pollEvent(Duration.ZERO)).isNull();
     }
 
     /** Takes an event. {@return what acknowledges it, null if there is none} */
@@ -64,7 +64,7 @@ class ClosingQueuesRaceTest {
     }
 
     private @Nullable Runnable takeAsyncEvent() throws RdmaException {
-        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        AsyncEvent event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         return event == null ? null : event::acknowledge;
     }
 

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.bytes.Layouts;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePair;
@@ -27,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Predicate;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -175,13 +176,13 @@ class CounterTest {
                 arrive(sealed(congestionNotification()));
                 assertCounted(pair.b, counter, 1);
                 assertCounted(pair.b, Counter.RCVD_PKTS, 1);
-                assertThat(pair.b.node.context.counter(Counter.DROPPED_UNKNOWN_QP)).isZero();
+                assertThat(counted(pair.b.node.context, Counter.DROPPED_UNKNOWN_QP)).isZero();
             }
             case DROPPED_BAD_MAD -> {
                 arrive(sealed(management(IbConnectionManager.QKEY)));
                 assertCounted(counter);
                 arrive(sealed(messageOfNoConnection()));
-                assertThat(pair.b.node.context.counter(counter)).isEqualTo(2);
+                assertThat(counted(pair.b.node.context, counter)).isEqualTo(2);
             }
             case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
             case LINK_DOWNED, DROPPED_ASTRAY ->
@@ -197,8 +198,8 @@ class CounterTest {
         connect(to, from, pair.a);
         from.postSend(new SendWorkRequest().send().add(pair.a.region, 0, 100));
         pair.settle();
-        assertThat(to.counter(Counter.DROPPED_MESSAGE)).isOne();
-        assertThat(pair.b.node.context.counter(Counter.DROPPED_MESSAGE)).isOne();
+        assertThat(counted(to, Counter.DROPPED_MESSAGE)).isOne();
+        assertThat(counted(pair.b.node.context, Counter.DROPPED_MESSAGE)).isOne();
     }
 
     private static QueuePair unreliable(Pair.Side side) throws Exception {
@@ -314,13 +315,13 @@ class CounterTest {
     }
 
     private static void assertCounted(Pair.Side side, Counter counter, long count) {
-        assertThat(side.queuePair.counter(counter)).isEqualTo(count);
-        assertThat(side.node.context.counter(counter)).isEqualTo(count);
+        assertThat(counted(side.queuePair, counter)).isEqualTo(count);
+        assertThat(counted(side.node.context, counter)).isEqualTo(count);
     }
 
     /** Asserts that something that is of no queue pair was counted once. */
     private void assertCounted(Counter counter) {
-        assertThat(pair.b.node.context.counter(counter)).isOne();
-        assertThat(pair.b.queuePair.counter(counter)).isZero();
+        assertThat(counted(pair.b.node.context, counter)).isOne();
+        assertThat(counted(pair.b.queuePair, counter)).isZero();
     }
 }

@@ -63,7 +63,7 @@ class DatagramServiceTest extends CmStage {
                 AddressHandle there = client.protectionDomain().createAddressHandle(found.path())) {
             memory.setString(0, "hello");
             server.postReceive(1, region, 64, 64);
-            client.postDatagram(2, region, 0, 6, there, found.queuePairNumber(), SendFlag.SIGNALED);
+            client.postDatagram(2, region, 0, 6, there, found, SendFlag.SIGNALED);
             WorkCompletion received = server.awaitReceiveCompletion();
             assertThat(received.byteLength()).isEqualTo(GLOBAL_ROUTE_LENGTH + 6);
             assertThat(memory.getString(64 + GLOBAL_ROUTE_LENGTH)).isEqualTo("hello");
@@ -73,7 +73,7 @@ class DatagramServiceTest extends CmStage {
             try (AddressHandle back = server.protectionDomain().createAddressHandle(1, received,
                     memory.asSlice(64))) {
                 server.postDatagram(4, region, 0, 6, back, received.sourceQueuePairNumber(),
-                        SendFlag.SIGNALED);
+                        DatagramParameters.UDP_QKEY, SendFlag.SIGNALED);
                 assertThat(client.awaitReceiveCompletion().byteLength())
                         .isEqualTo(GLOBAL_ROUTE_LENGTH + 6);
                 assertThat(server.awaitSendCompletion().isSuccess()).isTrue();

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -100,7 +101,7 @@ class DatagramTest {
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
         assertThat(pair.b.completions).isEmpty();
-        assertThat(pair.b.queuePair.counter(Counter.DROPPED_BAD_QKEY)).isEqualTo(1);
+        assertThat(counted(pair.b.queuePair, Counter.DROPPED_BAD_QKEY)).isEqualTo(1);
     }
 
     @Test
@@ -120,7 +121,7 @@ class DatagramTest {
         pair.settle();
         assertThat(pair.b.completions).singleElement()
                 .satisfies(c -> assertThat(c.byteLength()).isEqualTo(99 + HEADER));
-        assertThat(pair.b.queuePair.counter(Counter.DROPPED_MESSAGE)).isEqualTo(1);
+        assertThat(counted(pair.b.queuePair, Counter.DROPPED_MESSAGE)).isEqualTo(1);
     }
 
     @Test
@@ -223,8 +224,8 @@ class DatagramTest {
         pair.a.queuePair.postSend(datagram(1, IbConnectionManager.MESSAGE_LENGTH)
                 .to(toGroup(pair.a), IbConnectionManager.QUEUE_PAIR, QKEY));
         pair.settle();
-        assertThat(pair.b.node.context.counter(Counter.DROPPED_UNKNOWN_QP)).isOne();
-        assertThat(pair.b.node.context.counter(Counter.RCVD_PKTS)).isZero();
+        assertThat(counted(pair.b.node.context, Counter.DROPPED_UNKNOWN_QP)).isOne();
+        assertThat(counted(pair.b.node.context, Counter.RCVD_PKTS)).isZero();
     }
 
     @Test

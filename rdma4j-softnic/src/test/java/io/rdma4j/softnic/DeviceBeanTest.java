@@ -1,13 +1,13 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.observe.jmx.QueuePairData;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -42,6 +42,7 @@ import javax.management.NotificationListener;
 import javax.management.ObjectName;
 import javax.management.openmbean.TabularData;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Open devices in JMX. */
@@ -123,7 +124,7 @@ class DeviceBeanTest {
             assertThat(bean.getImpairment()).isEqualTo("loss=0.001,seed=0");
             assertThat(bean.getCounters()).containsOnlyKeys(
                     Stream.of(Counter.values()).map(Counter::text).toList())
-                    .containsEntry("sent_pkts", context.counter(Counter.SENT_PKTS));
+                    .containsEntry("sent_pkts", counted(context, Counter.SENT_PKTS));
             assertThat(bean.getQueuePairCount()).isEqualTo(2);
             List<QueuePairData> pairs = bean.getQueuePairs();
             assertThat(pairs).extracting(QueuePairData::number)
@@ -167,7 +168,7 @@ class DeviceBeanTest {
             assertThat(nextNews())
                     .isEqualTo(
                             "JMX.mbean.unregistered io.rdma4j:type=Device,name=roce_lo,instance=2");
-            assertThat(own.counter(Counter.LINK_DOWNED)).isZero();
+            assertThat(counted(own, Counter.LINK_DOWNED)).isZero();
         }
     }
 }

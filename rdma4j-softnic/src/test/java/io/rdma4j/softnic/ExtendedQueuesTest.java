@@ -217,7 +217,7 @@ class ExtendedQueuesTest {
         pair.settle();
         AsyncEvent overrun = next(AsyncEventType.CQ_ERROR);
         AsyncEvent failed = next(AsyncEventType.QP_FATAL);
-        assertThat(pair.a.node.context.pollAsyncEvent(Duration.ZERO)).isNull();
+        assertThat(pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO)).isNull();
         assertThatExceptionOfType(RdmaException.class).isThrownBy(side.queuePair::close)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                 .withMessageContaining("not acknowledged");
@@ -232,7 +232,7 @@ class ExtendedQueuesTest {
 
     private AsyncEvent next(AsyncEventType type) throws RdmaException {
         AsyncEvent event = Objects
-                .requireNonNull(pair.a.node.context.pollAsyncEvent(Duration.ZERO));
+                .requireNonNull(pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO));
         assertThat(event.type()).isEqualTo(type);
         return event;
     }
@@ -246,7 +246,7 @@ class ExtendedQueuesTest {
         pair.settle();
         side.queuePair.close();
         queue.close();
-        assertThat(pair.a.node.context.pollAsyncEvent(Duration.ZERO)).isNull();
+        assertThat(pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO)).isNull();
     }
 
     // ---------------------------------------------------------------- piece by piece

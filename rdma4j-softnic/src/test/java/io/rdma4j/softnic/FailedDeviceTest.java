@@ -109,7 +109,7 @@ class FailedDeviceTest extends CmStage {
 
     private static AsyncEvent nextFatal(DeviceContext context) throws RdmaException {
         while (true) {
-            AsyncEvent event = context.pollAsyncEvent(LONG);
+            AsyncEvent event = context.asyncEventChannel().pollEvent(LONG);
             assertThat(event).isNotNull();
             if (event.type() == AsyncEventType.DEVICE_FATAL) {
                 return event;

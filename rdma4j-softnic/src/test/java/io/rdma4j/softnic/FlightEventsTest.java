@@ -4,13 +4,13 @@ import com.sun.management.ThreadMXBean;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.testkit.FlightRecording;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -238,7 +239,7 @@ class FlightEventsTest {
                 .as("bytes for each dropped datagram").isZero();
         assertThat(transport.engine().counters().value(Counter.DROPPED_BAD_ICRC))
                 .isEqualTo(200_000);
-        assertThat(pair.b.queuePair.counter(Counter.DROPPED_WRONG_SOURCE)).isEqualTo(200_000);
+        assertThat(counted(pair.b.queuePair, Counter.DROPPED_WRONG_SOURCE)).isEqualTo(200_000);
     }
 
     private static void drop(RoceTransport transport, ReceivedDatagram datagram) {

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;

@@ -289,10 +289,10 @@ final class FuzzDevices {
     }
 
     private static void acknowledgeEvents(Simulation.Node node) throws RdmaException {
-        AsyncEvent event = node.context.pollAsyncEvent(Duration.ZERO);
+        AsyncEvent event = node.context.asyncEventChannel().pollEvent(Duration.ZERO);
         while (event != null) {
             event.acknowledge();
-            event = node.context.pollAsyncEvent(Duration.ZERO);
+            event = node.context.asyncEventChannel().pollEvent(Duration.ZERO);
         }
     }
 }

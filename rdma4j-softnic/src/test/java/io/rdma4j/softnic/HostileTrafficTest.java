@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.bytes.Layouts;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Bytes that are no packets, and packets for no queue pair: dropped, counted, harmless. */
@@ -51,7 +52,7 @@ class HostileTrafficTest {
     }
 
     private long count(Counter counter) {
-        return pair.b.node.context.counter(counter);
+        return counted(pair.b.node.context, counter);
     }
 
     /** {@return a packet as it stands on the wire, with the right ICRC} */

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftDevice;
@@ -16,7 +17,6 @@ import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -49,6 +49,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -151,14 +152,14 @@ class ImpairmentTest {
             assertThat(a.memory.asSlice(bytes.length, bytes.length)
                     .mismatch(b.memory.asSlice(0, bytes.length))).isEqualTo(-1);
             if (impairment.corruption() > 0) {
-                assertThat(a.context.counter(Counter.DROPPED_BAD_ICRC)
-                        + b.context.counter(Counter.DROPPED_BAD_ICRC)).isPositive();
+                assertThat(counted(a.context, Counter.DROPPED_BAD_ICRC)
+                        + counted(b.context, Counter.DROPPED_BAD_ICRC)).isPositive();
             }
             if (impairment.loss() > 0) {
-                assertThat(a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isPositive();
+                assertThat(counted(a.queuePair, Counter.RETRANSMITTED_PKTS)).isPositive();
             }
             if (impairment.duplication() > 0) {
-                assertThat(b.queuePair.counter(Counter.DUPLICATE_REQUEST)).isPositive();
+                assertThat(counted(b.queuePair, Counter.DUPLICATE_REQUEST)).isPositive();
             }
         }
     }
@@ -198,7 +199,7 @@ class ImpairmentTest {
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                     .withMessageContainingAll("recorded in " + file, "none recorded");
             assertThat(file).doesNotExist();
-            assertThat(open.counter(Counter.LINK_DOWNED)).isZero();
+            assertThat(counted(open, Counter.LINK_DOWNED)).isZero();
         }
     }
 
@@ -263,7 +264,7 @@ class ImpairmentTest {
             queuePair.postSend(new SendWorkRequest().send().set(SendFlag.SIGNALED)
                     .inline(MemorySegment.ofArray(message)));
             // Perhaps by the thread that drives the engine at the moment.
-            Wait.until("it was sent", () -> queuePair.counter(Counter.SENT_PKTS) > 0);
+            Wait.until("it was sent", () -> counted(queuePair, Counter.SENT_PKTS) > 0);
         }
         assertThat(Files.readString(file, StandardCharsets.ISO_8859_1))
                 .doesNotContain(new String(message, StandardCharsets.US_ASCII));

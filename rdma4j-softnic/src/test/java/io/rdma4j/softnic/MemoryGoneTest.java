@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.device.OwnLoopback;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
@@ -9,7 +10,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -51,6 +51,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -451,7 +452,7 @@ class MemoryGoneTest {
                 .postReceive(new ReceiveWorkRequest().add(responder.region, 0, LENGTH));
         sendUnreliably(requester.region);
         assertThat(requireCompletion(responder.receives).isSuccess()).isTrue();
-        assertThat(responder.queuePair.counter(Counter.DROPPED_MESSAGE)).isOne();
+        assertThat(counted(responder.queuePair, Counter.DROPPED_MESSAGE)).isOne();
         assertThat(responder.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 

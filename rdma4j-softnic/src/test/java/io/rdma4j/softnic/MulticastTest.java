@@ -65,7 +65,7 @@ class MulticastTest extends CmStage {
             memory.setString(0, "to all");
             receiver.postReceive(1, region, 64, 64);
             sender.postReceive(2, region, 128, 64);
-            sender.postDatagram(3, region, 0, 7, handle, group.queuePairNumber());
+            sender.postDatagram(3, region, 0, 7, handle, group);
             WorkCompletion received = receiver.awaitReceiveCompletion();
             assertThat(received.sourceQueuePairNumber()).isEqualTo(sender.queuePair().number());
             assertThat(memory.getString(64 + GLOBAL_ROUTE_LENGTH)).isEqualTo("to all");

@@ -362,7 +362,7 @@ class ObjectsTest {
         assertClosed("device context", closed::queryDevice, () -> closed.queryPort(1),
                 () -> closed.queryGid(1, 0), () -> closed.queryPkey(1, 0),
                 closed::allocateProtectionDomain, () -> closed.createCompletionQueue(1));
-        assertRefused(closed::awaitAsyncEvent, Errno.EBADF, "closed");
+        assertRefused(closed.asyncEventChannel()::awaitEvent, Errno.EBADF, "closed");
     }
 
     @Test

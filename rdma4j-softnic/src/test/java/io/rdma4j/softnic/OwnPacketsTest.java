@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
@@ -11,7 +12,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -44,6 +44,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two queue pairs of one device that need no network: it sees no packet of theirs. */
@@ -171,9 +172,9 @@ class OwnPacketsTest {
         assertThat(a.query().sendPsn()).isEqualTo(FIRST_PSN + 3 * packets & 0xffffff);
         assertThat(b.query().receivePsn()).isEqualTo(FIRST_PSN + 3 * packets & 0xffffff);
         // A READ asks for 512 packets at a time.
-        assertThat(a.counter(Counter.SENT_PKTS))
+        assertThat(counted(a, Counter.SENT_PKTS))
                 .isEqualTo(2 * packets + Math.ceilDiv(packets, 512));
-        assertThat(a.counter(Counter.RETRANSMITTED_PKTS)).isZero();
+        assertThat(counted(a, Counter.RETRANSMITTED_PKTS)).isZero();
     }
 
     @ParameterizedTest
@@ -258,7 +259,7 @@ class OwnPacketsTest {
         connect();
         a.postSend(new SendWorkRequest().send().add(region, 0, 50 * MTU).set(SendFlag.SIGNALED));
         queue.poll(new WorkCompletion());
-        assertThat(a.counter(Counter.RCVD_RNR_ERR)).isPositive();
+        assertThat(counted(a, Counter.RCVD_RNR_ERR)).isPositive();
         b.postReceive(new ReceiveWorkRequest().add(region, ROOM, ROOM));
         settleWell(2);
         assertArrived(50 * MTU);

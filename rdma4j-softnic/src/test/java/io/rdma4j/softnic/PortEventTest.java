@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.PortView;
 import io.rdma4j.softnic.device.SoftDevice;
@@ -11,7 +12,6 @@ import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a device makes of changes of its network interface. */
@@ -68,12 +69,12 @@ class PortEventTest {
 
     private List<AsyncEventType> takeEvents() throws RdmaException {
         List<AsyncEventType> types = new ArrayList<>();
-        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        AsyncEvent event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         while (event != null) {
             types.add(event.type());
             assertThat(event.port()).isEqualTo(1);
             event.acknowledge();
-            event = context.pollAsyncEvent(Duration.ZERO);
+            event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         }
         return types;
     }
@@ -90,7 +91,7 @@ class PortEventTest {
         nic.onPort(new PortView(true, false, List.of(FIRST)));
         nic.onPort(new PortView(true, false, List.of(FIRST)));
         assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ERROR);
-        assertThat(context.counter(Counter.LINK_DOWNED)).isEqualTo(1);
+        assertThat(counted(context, Counter.LINK_DOWNED)).isEqualTo(1);
         nic.onPort(up(FIRST));
         assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ACTIVE);
     }

@@ -272,7 +272,7 @@ class QueuePairStateTest {
         pair.simulation.network.loseIf(null);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
-        try (AsyncEvent event = pair.a.node.context.pollAsyncEvent(Duration.ZERO)) {
+        try (AsyncEvent event = pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO)) {
             assertThat(event).isNotNull();
             assertThat(event.type()).isEqualTo(AsyncEventType.SEND_QUEUE_DRAINED);
             assertThat(event.queuePair()).isSameAs(pair.a.queuePair);
@@ -294,7 +294,7 @@ class QueuePairStateTest {
         }
         pair.settle();
         assertThat(sender.queuePair.state()).isEqualTo(QueuePairState.ERR);
-        try (AsyncEvent event = pair.a.node.context.pollAsyncEvent(Duration.ZERO)) {
+        try (AsyncEvent event = pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO)) {
             assertThat(event).isNotNull();
             assertThat(event.type()).isEqualTo(AsyncEventType.CQ_ERROR);
             assertThat(event.completionQueue()).isSameAs(small);

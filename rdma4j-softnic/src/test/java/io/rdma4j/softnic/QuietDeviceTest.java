@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftDevice;
@@ -16,7 +17,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;

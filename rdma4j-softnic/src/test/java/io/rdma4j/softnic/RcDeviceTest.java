@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.bytes.Layouts;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a device adds to the reliable connection: acknowledgements that wait, slots, inline data, events, sources. */
@@ -139,7 +140,7 @@ class RcDeviceTest {
         memory.set(Layouts.U32_LITTLE, length, crc);
         pair.simulation.network.inject(stranger, forged.path().destination(), bytes);
         pair.settle();
-        assertThat(pair.b.queuePair.counter(Counter.DROPPED_WRONG_SOURCE)).isOne();
+        assertThat(counted(pair.b.queuePair, Counter.DROPPED_WRONG_SOURCE)).isOne();
         pair.a.write(1, 100);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");

@@ -313,7 +313,7 @@ class RcErrorTest {
     }
 
     private static @Nullable AsyncEventType event(Pair.Side side) throws RdmaException {
-        try (AsyncEvent event = side.node.context.pollAsyncEvent(Duration.ZERO)) {
+        try (AsyncEvent event = side.node.context.asyncEventChannel().pollEvent(Duration.ZERO)) {
             return event == null ? null : event.type();
         }
     }

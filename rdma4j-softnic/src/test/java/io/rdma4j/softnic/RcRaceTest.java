@@ -100,7 +100,7 @@ class RcRaceTest {
         pair.simulation.network.loseIf(null);
         pair.settle();
         try (AsyncEvent event = Objects
-                .requireNonNull(pair.a.node.context.pollAsyncEvent(Duration.ZERO))) {
+                .requireNonNull(pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO))) {
             assertThat(event.type()).isEqualTo(AsyncEventType.SEND_QUEUE_DRAINED);
         }
     }

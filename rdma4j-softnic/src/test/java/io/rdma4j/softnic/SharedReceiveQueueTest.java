@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import java.time.Duration;
 import java.util.Objects;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -35,7 +36,7 @@ class SharedReceiveQueueTest {
     }
 
     private @Nullable AsyncEvent event() throws RdmaException {
-        return pair.b.node.context.pollAsyncEvent(Duration.ZERO);
+        return pair.b.node.context.asyncEventChannel().pollEvent(Duration.ZERO);
     }
 
     @Test
@@ -67,7 +68,7 @@ class SharedReceiveQueueTest {
     void senderWaitsUntilAReceiveIsPosted() throws Exception {
         pair.a.send(1, 10);
         pair.run(Pair.SECOND / 100);
-        assertThat(pair.b.queuePair.counter(Counter.SEND_RNR_ERR)).isPositive();
+        assertThat(counted(pair.b.queuePair, Counter.SEND_RNR_ERR)).isPositive();
         pair.b.receive(10, 10);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");

@@ -89,10 +89,10 @@ class ShortFormTest extends CmStage {
                 AddressHandle there = client.protectionDomain().createAddressHandle(found.path())) {
             server.postReceive(1, region, 0, 128);
             server.postReceive(2, region, 0, 128);
-            client.postDatagram(3, region, 0, 7, there, found.queuePairNumber(), found.qkey());
+            client.postDatagram(3, region, 0, 7, there, found);
             assertThat(server.awaitReceiveCompletion().byteLength())
                     .isEqualTo(GLOBAL_ROUTE_LENGTH + 7);
-            client.postDatagram(4, unregistered(9), there, found.queuePairNumber(), found.qkey());
+            client.postDatagram(4, unregistered(9), there, found);
             assertThat(server.awaitReceiveCompletion().byteLength())
                     .isEqualTo(GLOBAL_ROUTE_LENGTH + 9);
         }

@@ -99,10 +99,10 @@ final class StressStage implements AutoCloseable {
     }
 
     void acknowledgeEvents() throws RdmaException {
-        var event = context.pollAsyncEvent(Duration.ZERO);
+        var event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         while (event != null) {
             event.acknowledge();
-            event = context.pollAsyncEvent(Duration.ZERO);
+            event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         }
     }
 

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import java.time.Duration;
 import java.util.function.Predicate;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -86,7 +87,7 @@ class UnreliableConnectionTest {
                     .satisfies(c -> assertThat(c.byteLength()).isEqualTo(5000));
             pair.b.assertCompleted("10 SUCCESS");
         }
-        assertThat(pair.b.queuePair.counter(Counter.OUT_OF_SEQ_REQUEST)).isEqualTo(3);
+        assertThat(counted(pair.b.queuePair, Counter.OUT_OF_SEQ_REQUEST)).isEqualTo(3);
     }
 
     @Test
@@ -156,7 +157,7 @@ class UnreliableConnectionTest {
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         pair.b.assertCompleted("10 SUCCESS");
-        assertThat(pair.b.queuePair.counter(Counter.DROPPED_MESSAGE)).isEqualTo(1);
+        assertThat(counted(pair.b.queuePair, Counter.DROPPED_MESSAGE)).isEqualTo(1);
     }
 
     @Test
@@ -231,7 +232,7 @@ class UnreliableConnectionTest {
                 .enableSqdAsyncNotify(true));
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
-        assertThat(pair.a.node.context.pollAsyncEvent(Duration.ZERO)).isNotNull()
+        assertThat(pair.a.node.context.asyncEventChannel().pollEvent(Duration.ZERO)).isNotNull()
                 .satisfies(event -> assertThat(event.type())
                         .isEqualTo(AsyncEventType.SEND_QUEUE_DRAINED));
     }

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** One device in a simulation: queue pairs that share a completion queue, and perhaps receives. */
@@ -102,7 +103,7 @@ final class WorkloadNode {
 
     long retransmitted() {
         return sides.stream()
-                .mapToLong(side -> side.queuePair.counter(Counter.RETRANSMITTED_PKTS))
+                .mapToLong(side -> counted(side.queuePair, Counter.RETRANSMITTED_PKTS))
                 .sum();
     }
 

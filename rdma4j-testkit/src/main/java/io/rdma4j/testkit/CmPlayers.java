@@ -4,6 +4,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.MemoryRegion;
@@ -144,7 +145,7 @@ final class CmPlayers {
         receiver.postReceive(round, target, CmPlayer.RECEIVE_AT,
                 CmPlayer.MESSAGE + AddressHandle.GLOBAL_ROUTE_LENGTH);
         sender.postDatagram(round, source, 0, CmPlayer.MESSAGE, path, queuePair,
-                SendFlag.SIGNALED);
+                DatagramParameters.UDP_QKEY, SendFlag.SIGNALED);
         assertDone(sender.awaitSendCompletion(), round);
         WorkCompletion received = receiver.awaitReceiveCompletion();
         assertDone(received, round);

@@ -4,7 +4,6 @@ import io.rdma4j.testkit.FaultyWire.PacketKind;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
@@ -87,18 +86,19 @@ public abstract class FaultConformance implements UnderTest {
         }
 
         /** Lets time pass until the client has counted something. */
-        void runUntilCounted(Counter counter) {
+        void runUntilCounted(String counter) {
             long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
-            while (client.queuePair.counter(counter) == 0) {
+            while (client.counted(counter) == 0) {
                 if (System.nanoTime() - endNs > 0) {
-                    fail("the requester never counted %s", counter.text());
+                    fail("the requester never counted %s", counter);
                 }
                 wire.step();
             }
         }
 
         void assertServerSees(AsyncEventType type) throws RdmaException {
-            try (AsyncEvent event = server.context.pollAsyncEvent(Conformance.LIMIT)) {
+            try (AsyncEvent event = server.context.asyncEventChannel()
+                    .pollEvent(Conformance.LIMIT)) {
                 assertThat(event).isNotNull();
                 assertThat(event.type()).isEqualTo(type);
                 assertThat(event.queuePair()).isSameAs(server.queuePair);
@@ -226,7 +226,7 @@ public abstract class FaultConformance implements UnderTest {
         link.wire.lose(PacketKind.WRITE, link.psn(3), 1);
         write(link);
         // The packets before the lost one are not repeated.
-        assertThat(link.client.queuePair.counter(Counter.RETRANSMITTED_PKTS))
+        assertThat(link.client.counted("retransmitted_pkts"))
                 .isLessThanOrEqualTo(2);
     }
 
@@ -287,7 +287,7 @@ public abstract class FaultConformance implements UnderTest {
     void sendSucceedsWhenTheReceiverBecomesReady() throws Exception {
         Link link = link();
         long send = link.post(SendOpcode.SEND, 100);
-        link.runUntilCounted(Counter.RCVD_RNR_ERR);
+        link.runUntilCounted("rcvd_rnr_err");
         long receive = link.server.receive(100);
         link.client.awaitSuccess(send);
         link.server.awaitSuccess(receive);

@@ -77,6 +77,15 @@ final class Player {
     private @Nullable AddressHandle handle;
     private long nextId;
 
+    /** {@return the value of a counter of the queue pair, which the device must count} */
+    long counted(String counter) {
+        Long value = queuePair.counters().get(counter);
+        if (value == null) {
+            throw new AssertionError("the queue pair does not count " + counter);
+        }
+        return value;
+    }
+
     /** Makes the queue pair of a player that has everything else. */
     @FunctionalInterface
     interface QueuePairMaker {

@@ -89,7 +89,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
             client.awaitSuccess(client.post(client.work(SendOpcode.SEND, 100)));
             server.awaitSuccess(receives[i]);
         }
-        try (AsyncEvent event = server.context.pollAsyncEvent(LIMIT)) {
+        try (AsyncEvent event = server.context.asyncEventChannel().pollEvent(LIMIT)) {
             assertThat(event).isNotNull();
             assertThat(event.type()).isEqualTo(AsyncEventType.SRQ_LIMIT_REACHED);
             assertThat(event.sharedReceiveQueue()).isSameAs(queue);

@@ -1,10 +1,8 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
@@ -21,11 +19,10 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** A device that can be opened and closed, and refuses everything else as not supported. */
 record RefusingDevice(TransportType transport) implements RdmaDevice {
@@ -144,23 +141,13 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
         }
 
         @Override
-        public long counter(Counter counter) {
-            return 0;
+        public Map<String, Long> counters() {
+            return Map.of();
         }
 
         @Override
         public AsyncEventChannel asyncEventChannel() {
             throw new UnsupportedOperationException("it has no asynchronous events");
-        }
-
-        @Override
-        public AsyncEvent awaitAsyncEvent() throws RdmaException {
-            throw refusal();
-        }
-
-        @Override
-        public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-            throw refusal();
         }
 
         @Override

@@ -322,7 +322,11 @@ class ArchitectureTest {
     void workKnowsNoPacket() {
         classes().that().resideInAPackage("io.rdma4j.protocol.work..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol.work..",
-                        "io.rdma4j.verbs..", "org.jspecify.."))
+                        "io.rdma4j.protocol.count..", "io.rdma4j.verbs..", "org.jspecify.."))
+                .check(ALL);
+        classes().that().resideInAPackage("io.rdma4j.protocol.count..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..",
+                        "io.rdma4j.protocol.count..", "org.jspecify.."))
                 .check(ALL);
     }
 

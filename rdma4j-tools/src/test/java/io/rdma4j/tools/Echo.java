@@ -4,7 +4,6 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -98,8 +97,8 @@ final class Echo {
             Thread.sleep(PAUSE_MS);
         }
         System.out.printf("answered %d, longest %d ms, sent again %d, astray %d%n", number,
-                longestNs / 1_000_000, id.queuePair().counter(Counter.RETRANSMITTED_PKTS),
-                id.context().counter(Counter.DROPPED_ASTRAY));
+                longestNs / 1_000_000, id.queuePair().counters().get("retransmitted_pkts"),
+                id.context().counters().get("dropped_astray"));
     }
 
     private void send() throws IOException {

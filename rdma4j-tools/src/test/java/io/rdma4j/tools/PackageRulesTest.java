@@ -92,6 +92,7 @@ class PackageRulesTest {
             Map.entry("ibverbs.values", List.of("valuesCallNothingAndOwnNoMemory")),
             Map.entry("ibverbs.verbs", List.of("twoNativeClassesKnowTheConnectionManager")),
             Map.entry("protocol.bytes", List.of("wireKnowsNothingButWireAndMemory")),
+            Map.entry("protocol.count", List.of("workKnowsNoPacket")),
             Map.entry("protocol.ibcm",
                     List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
             Map.entry("protocol.iwarp",

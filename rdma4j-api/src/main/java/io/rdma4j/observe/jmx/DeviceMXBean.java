@@ -8,6 +8,8 @@ import java.util.Map;
  *
  * <p>All attributes are read while the device works and without holding it up: values of one read belong
  * to nearly the same moment, not to exactly the same one.
+ *
+ * @since 0.1.0
  */
 public interface DeviceMXBean {
     /** {@return the device's name} */

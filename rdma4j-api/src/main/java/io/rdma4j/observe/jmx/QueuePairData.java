@@ -13,6 +13,7 @@ import java.util.Map;
  * @param way how its messages travel: {@code direct} within the process, {@code shared} through memory that it shares with the
  *        peer's, {@code network}, {@code tcp} for iWARP; empty if it is not connected, and for a native device
  * @param counters its counters by their Linux names; none for a native device, whose driver counts for a port alone
+ * @since 0.1.0
  */
 public record QueuePairData(int number, String type, String state, String peerAddress,
         int peerNumber, String way, Map<String, Long> counters) {}

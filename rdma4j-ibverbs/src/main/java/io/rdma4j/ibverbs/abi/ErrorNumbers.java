@@ -11,7 +11,7 @@ public final class ErrorNumbers {
 
     private ErrorNumbers() {}
 
-    /** {@return the error of a number; OTHER for one that has no name here} */
+    /** {@return the error of a number; UNKNOWN for one that has no name here} */
     public static Errno of(int number) {
         if (number == Errno.ENOSYS.number() || number == EPROTONOSUPPORT
                 || number == ENOTSUP_OF_THE_KERNEL) {
@@ -32,7 +32,7 @@ public final class ErrorNumbers {
             return new RdmaException(errno, operation, advice);
         }
         String detail = advice + "; the system's error is: " + SystemErrors.words(number);
-        return errno == Errno.OTHER
+        return errno == Errno.UNKNOWN
                 ? RdmaException.ofSystem(number, operation, detail, null)
                 : new RdmaException(errno, operation, detail);
     }

@@ -1,7 +1,5 @@
 package io.rdma4j.ibverbs.observe;
 
-import io.rdma4j.verbs.Counter;
-
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -21,6 +19,10 @@ import java.util.TreeMap;
  * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code hw_counters} and {@code counters}.
  */
 public final class KernelCounters {
+    /** The counters that the driver defines. */
+    private static final String OF_DRIVER = "hw_counters";
+    /** The counters that InfiniBand defines for every port; RoCE drivers provide some of them. */
+    private static final String OF_PORT = "counters";
     /** A file next to the counters: for how many milliseconds the kernel caches the values. */
     private static final String LIFESPAN = "lifespan";
 
@@ -36,29 +38,6 @@ public final class KernelCounters {
         return device;
     }
 
-    /** {@return the value of a counter, summed over the ports; 0 if there is no file} */
-    public long value(Counter counter) {
-        List<CounterSource> sources = CounterSource.of(counter);
-        long total = 0;
-        boolean isFound = false;
-        for (Path port : ports()) {
-            OptionalLong value = value(port, sources);
-            isFound |= value.isPresent();
-            total += value.orElse(0);
-        }
-        return isFound ? total : value(device, sources).orElse(0);
-    }
-
-    private static OptionalLong value(Path folder, List<CounterSource> sources) {
-        for (CounterSource source : sources) {
-            OptionalLong value = number(folder.resolve(source.folder()).resolve(source.file()));
-            if (value.isPresent()) {
-                return OptionalLong.of(value.getAsLong() * source.unit());
-            }
-        }
-        return OptionalLong.empty();
-    }
-
     /**
      * {@return all counters by the kernel's names and in its units, sorted by name, summed over the ports} If a name occurs
      * twice, the driver's own counter has priority, and those of ports before that of the device.
@@ -67,11 +46,11 @@ public final class KernelCounters {
         Map<String, Long> total = new TreeMap<>();
         for (Path port : ports()) {
             Map<String, Long> ofPort = new TreeMap<>();
-            read(port.resolve(CounterSource.OF_DRIVER), ofPort);
-            read(port.resolve(CounterSource.OF_PORT), ofPort);
+            read(port.resolve(OF_DRIVER), ofPort);
+            read(port.resolve(OF_PORT), ofPort);
             ofPort.forEach((name, value) -> total.merge(name, value, Long::sum));
         }
-        read(device.resolve(CounterSource.OF_DRIVER), total);
+        read(device.resolve(OF_DRIVER), total);
         return total;
     }
 

@@ -28,7 +28,6 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -299,11 +298,6 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         } finally {
             lock.unlock();
         }
-    }
-
-    @Override
-    public long counter(Counter counter) {
-        return counters.value(counter);
     }
 
     @Override

@@ -5,7 +5,6 @@ import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Flow;
@@ -33,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -195,9 +195,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public long counter(Counter counter) {
+    public Map<String, Long> counters() {
         // Drivers count for a port, not for a queue pair.
-        return 0;
+        return Map.of();
     }
 
     // ---------------------------------------------------------------- state

@@ -8,7 +8,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Flow;
@@ -37,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The receiving side of an extended reliable connection: messages go to the shared receive queue that the peer names.
@@ -205,9 +205,9 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
-    public long counter(Counter counter) {
+    public Map<String, Long> counters() {
         // Drivers count for a port, not for a queue pair.
-        return 0;
+        return Map.of();
     }
 
     // ---------------------------------------------------------------- state

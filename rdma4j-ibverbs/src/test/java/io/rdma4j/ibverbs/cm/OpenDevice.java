@@ -19,7 +19,6 @@ import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.DeviceMemory;
@@ -252,8 +251,8 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public long counter(Counter counter) {
-        return 0;
+    public Map<String, Long> counters() {
+        return Map.of();
     }
 
     @Override

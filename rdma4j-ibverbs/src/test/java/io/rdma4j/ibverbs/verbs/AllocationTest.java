@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
@@ -45,6 +46,8 @@ class AllocationTest {
     private static final int MOST_RUNS = 100;
     private static final int LIST = 40;
     private static final int DEPTH = 64;
+
+    private static final CompletionHandler REQUIRE_SUCCESS = each -> each.requireSuccess("send");
 
     private final FakeDriver driver = new FakeDriver();
     private final WorkCompletion[] completions = WorkCompletion.array(LIST);
@@ -209,10 +212,11 @@ class AllocationTest {
     void pollingAllocatesNothing() throws RdmaException {
         SendWorkRequest send = new SendWorkRequest().set(SendFlag.SIGNALED);
         assertAllocatesNothing(() -> {
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 6; i++) {
                 queuePair.postSend(send);
             }
-            boolean isFound = queue.poll(completion) && queue.startPoll();
+            boolean isFound = queue.poll(2, REQUIRE_SUCCESS) == 2;
+            isFound &= queue.poll(completion) && queue.startPoll();
             isFound &= queue.current().isSuccess() && queue.nextPoll();
             queue.endPoll();
             isFound &= queue.poll(completions) == 1 && queue.poll(completions) == 0;

@@ -159,7 +159,7 @@ class ClosedInUseTest {
     private void hear(NativeContext context, AsyncEventType type, long element)
             throws RdmaException {
         driver.report(type, element);
-        AsyncEvent event = context.pollAsyncEvent(TIMEOUT);
+        AsyncEvent event = context.asyncEventChannel().pollEvent(TIMEOUT);
         assertThat(event).isNotNull();
         assertThat(event.type()).isEqualTo(type);
         event.acknowledge();
@@ -397,7 +397,8 @@ class ClosedInUseTest {
             queue.requestNotification();
             for (int i = 0; i < waiting; i++) {
                 threads.add(Thread.startVirtualThread(() -> untilClosed(channel::awaitEvent)));
-                threads.add(Thread.startVirtualThread(() -> untilClosed(context::awaitAsyncEvent)));
+                threads.add(Thread.startVirtualThread(
+                        () -> untilClosed(context.asyncEventChannel()::awaitEvent)));
             }
             for (Thread thread : threads) {
                 Wait.until("it waits", () -> thread.getState() == Thread.State.WAITING

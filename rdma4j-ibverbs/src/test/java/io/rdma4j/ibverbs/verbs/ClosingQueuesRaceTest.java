@@ -64,7 +64,7 @@ class ClosingQueuesRaceTest {
     }
 
     private @Nullable Runnable takeAsyncEvent() throws RdmaException {
-        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        AsyncEvent event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         return event == null ? null : event::acknowledge;
     }
 

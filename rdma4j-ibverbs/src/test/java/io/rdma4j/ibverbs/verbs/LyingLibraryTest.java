@@ -384,14 +384,14 @@ class LyingLibraryTest {
     void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
         NativeContext context = driver.open();
         driver.report(99, 1);
-        try (AsyncEvent event = context.awaitAsyncEvent()) {
+        try (AsyncEvent event = context.asyncEventChannel().awaitEvent()) {
             assertThat(event.type()).isEqualTo(AsyncEventType.UNKNOWN);
             assertThat(event.typeCode()).isEqualTo(99);
             assertThat(event.port()).isZero();
             assertThat(event).hasToString("event 99");
         }
         driver.report(AsyncEventType.PORT_ERROR, 1);
-        try (AsyncEvent event = context.awaitAsyncEvent()) {
+        try (AsyncEvent event = context.asyncEventChannel().awaitEvent()) {
             assertThat(event.type()).isEqualTo(AsyncEventType.PORT_ERROR);
             assertThat(event.typeCode()).isEqualTo(10);
             assertThat(event.port()).isOne();

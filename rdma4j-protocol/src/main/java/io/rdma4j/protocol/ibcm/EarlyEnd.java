@@ -18,6 +18,7 @@ final class EarlyEnd {
     static final int ENOUGH = 3;
     /** A peer that is there has answered one of several requests by then, or asked for more time. */
     static final long SILENCE_NS = 4_000_000_000L;
+    private static final long NEVER = Long.MIN_VALUE;
     private static final long LASTING_NS = 1_000_000_000;
 
     /** What to do when a time is over. */
@@ -45,8 +46,8 @@ final class EarlyEnd {
     private long countedNs;
     private boolean hasHeard;
     private boolean hasToldSilence;
-    /** When the system reported first that there is no host or no way to it, since the peer was heard; 0 if it has not. */
-    private long goneNs;
+    /** When the system reported first that there is no host or no way to it, since the peer was heard. */
+    private long goneNs = NEVER;
     private Errno reason = Errno.ETIMEDOUT;
 
     /** @param patienceNs how long an answer is usually waited for */
@@ -96,7 +97,7 @@ final class EarlyEnd {
     /** The peer has said something: it is there. */
     void onHeard() {
         hasHeard = true;
-        goneNs = 0;
+        goneNs = NEVER;
         isEarly = false;
         isRefused = false;
         onLetThrough();
@@ -141,7 +142,7 @@ final class EarlyEnd {
 
     /** {@return whether it has lasted} A host that was there a moment ago may be behind a link that comes up again. */
     private boolean isGoneForGood(long nowNs) {
-        if (hasHeard && goneNs == 0) {
+        if (hasHeard && goneNs == NEVER) {
             goneNs = nowNs;
             return false;
         }

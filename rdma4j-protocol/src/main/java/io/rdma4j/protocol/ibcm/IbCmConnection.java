@@ -94,8 +94,8 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private @Nullable CmService service;
     private @Nullable CmMessage awaiting;
     private int retriesLeft;
-    /** The peer has asked for more time for the awaited message, until then; 0 if it has not. */
-    private long promisedNs;
+    /** The peer has asked for more time for the awaited message, until then; the minimum if it has not. */
+    private long promisedNs = Long.MIN_VALUE;
     private long deadlineNs = Long.MAX_VALUE;
 
     private IbCmConnection(IbConnectionManager manager, CmPeer peer, NegotiatedParameters terms,

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.iwarp.wire.Crc32c;
 import io.rdma4j.protocol.iwarp.wire.FpduView;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
@@ -11,7 +12,6 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.work;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;

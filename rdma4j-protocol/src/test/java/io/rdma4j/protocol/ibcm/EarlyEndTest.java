@@ -112,6 +112,17 @@ class EarlyEndTest {
         assertThat(request.reason()).isEqualTo(Errno.EPERM);
     }
 
+    /** A clock may stand at any number, zero included. */
+    @ParameterizedTest
+    @ValueSource(longs = {-1, 0, BEGIN_NS, -BEGIN_NS})
+    void hostThatWasHeardIsGoneForGoodAfterASecondWhateverTheClockSays(long goneNs) {
+        request.onSent(goneNs - 1);
+        request.onHeard();
+        assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs)).isFalse();
+        assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs + LASTING_NS - 1)).isFalse();
+        assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs + LASTING_NS)).isTrue();
+    }
+
     /** As when a host reports of a request twice, or of the packets of several connections. */
     @Test
     void refusalsWithinAQuarterOfASecondAreOne() {

@@ -1,10 +1,10 @@
 package io.rdma4j.protocol.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.iwarp.StreamPair.Settings;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

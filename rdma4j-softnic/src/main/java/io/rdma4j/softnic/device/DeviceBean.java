@@ -1,15 +1,12 @@
 package io.rdma4j.softnic.device;
 
 import io.rdma4j.observe.jmx.QueuePairData;
-import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.softnic.verbs.SoftQueuePair;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.file.Path;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -49,7 +46,7 @@ final class DeviceBean implements SoftDeviceMXBean {
 
     @Override
     public Map<String, Long> getCounters() {
-        return values(nic.engine().counters());
+        return nic.engine().counters().byName();
     }
 
     @Override
@@ -67,14 +64,6 @@ final class DeviceBean implements SoftDeviceMXBean {
         Gid peer = queuePair.peer();
         return new QueuePairData(queuePair.number(), queuePair.type().name(),
                 queuePair.lastState().name(), peer == null ? "" : peer.address().getHostAddress(),
-                queuePair.peerNumber(), queuePair.way(), values(queuePair.counters()));
-    }
-
-    private static Map<String, Long> values(Counters counters) {
-        Map<String, Long> values = new LinkedHashMap<>();
-        for (Counter counter : Counter.values()) {
-            values.put(counter.text(), counters.value(counter));
-        }
-        return values;
+                queuePair.peerNumber(), queuePair.way(), queuePair.counters());
     }
 }

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.observe.registry.ShownDevice;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -20,7 +21,6 @@ import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;

@@ -1,9 +1,11 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.verbs.Counter;
+import io.rdma4j.protocol.count.Counter;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** A value for each {@link Counter}. One writer at a time, any reader. */
 @SuppressWarnings("EnumOrdinal") // The ordinal is the index, as in an EnumMap.
@@ -18,6 +20,15 @@ public final class Counters {
     /** {@return a value} */
     public long value(Counter counter) {
         return (long) VALUE.getOpaque(values, counter.ordinal());
+    }
+
+    /** {@return all values by their names, in the order of the constants; a copy} */
+    public Map<String, Long> byName() {
+        Map<String, Long> byName = new LinkedHashMap<>();
+        for (Counter counter : Counter.values()) {
+            byName.put(counter.text(), value(counter));
+        }
+        return byName;
     }
 
     /** Counts something that happened so often. For the engine's owner. */

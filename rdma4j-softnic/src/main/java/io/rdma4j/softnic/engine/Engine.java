@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.verbs.Counter;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.work.FlushOutcome;
 import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.QueuePairProtocol;
@@ -11,7 +12,6 @@ import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

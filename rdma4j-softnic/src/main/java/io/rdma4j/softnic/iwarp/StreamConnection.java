@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.stream.Stream;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 

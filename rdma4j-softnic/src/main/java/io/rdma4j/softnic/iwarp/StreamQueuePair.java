@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.iwarp.IwarpHost;
 import io.rdma4j.protocol.iwarp.IwarpQueuePair;
 import io.rdma4j.protocol.iwarp.StreamParameters;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

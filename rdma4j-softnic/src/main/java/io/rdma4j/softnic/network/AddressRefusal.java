@@ -28,7 +28,7 @@ public final class AddressRefusal {
         return switch (Errno.ofNumber(SystemErrors.numberOf(cause))) {
             case EADDRNOTAVAIL -> notOurs(address, cause);
             case EADDRINUSE -> taken(address, cause);
-            case OTHER -> cause instanceof BindException
+            case UNKNOWN -> cause instanceof BindException
                     ? ofUnknownWords(address, cause)
                     : of(address, cause);
             default -> of(address, cause);

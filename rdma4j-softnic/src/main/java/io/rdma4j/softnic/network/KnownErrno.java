@@ -9,6 +9,6 @@ public final class KnownErrno {
     /** {@return the error of a number; {@link Errno#EIO} for one that has no name, which nobody treats in a way of its own} */
     public static Errno of(int number) {
         Errno errno = Errno.ofNumber(number);
-        return errno == Errno.OTHER ? Errno.EIO : errno;
+        return errno == Errno.UNKNOWN ? Errno.EIO : errno;
     }
 }

@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SendFailures;
-import io.rdma4j.verbs.Counter;
 
 import java.util.List;
 

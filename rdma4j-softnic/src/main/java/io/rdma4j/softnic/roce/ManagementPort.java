@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmAddressee;
 import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortSharing;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;

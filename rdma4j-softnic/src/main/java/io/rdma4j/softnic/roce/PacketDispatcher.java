@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.DropReason;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -13,7 +14,6 @@ import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.RoundTripEstimate;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -14,7 +15,6 @@ import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;

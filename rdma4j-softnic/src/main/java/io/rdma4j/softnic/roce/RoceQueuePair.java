@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.RoceProtocol;
@@ -19,7 +20,6 @@ import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.Loopback;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;

@@ -3,7 +3,9 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
+import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -21,7 +23,6 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -136,7 +137,8 @@ public final class SoftDeviceContext implements CmContext {
         return new ReportedPort((isUp ? PortState.ACTIVE : PortState.DOWN).code(), Mtu.MTU_4096,
                 nic.activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
                 Limits.MESSAGE,
-                (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY),
+                (int) counts().value(Counter.DROPPED_BAD_PKEY),
+                (int) counts().value(Counter.DROPPED_BAD_QKEY),
                 description().partitionKeys().size(), 0, 0, 0, 1, 0, 0, 0, 1, 1,
                 (isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED).code(), LinkLayer.ETHERNET,
                 description().portFlags());
@@ -211,8 +213,12 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public long counter(Counter counter) {
-        return nic.driver().engine().counters().value(counter);
+    public Map<String, Long> counters() {
+        return counts().byName();
+    }
+
+    private Counters counts() {
+        return nic.driver().engine().counters();
     }
 
     @Override

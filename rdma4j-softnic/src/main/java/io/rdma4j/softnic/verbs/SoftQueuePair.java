@@ -2,7 +2,6 @@ package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
-import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
@@ -15,7 +14,6 @@ import io.rdma4j.spi.ResourceText;
 import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -42,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -178,13 +177,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     @Override
-    public long counter(Counter counter) {
-        return engineSide.counters().value(counter);
-    }
-
-    /** {@return all its counters} Any thread may read them. */
-    public Counters counters() {
-        return engineSide.counters();
+    public Map<String, Long> counters() {
+        return engineSide.counters().byName();
     }
 
     // ---------------------------------------------------------------- state

@@ -108,11 +108,11 @@ class FollowedInterfaceTest {
 
     private List<AsyncEventType> takeEvents() throws RdmaException {
         List<AsyncEventType> types = new ArrayList<>();
-        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        AsyncEvent event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         while (event != null) {
             types.add(event.type());
             event.acknowledge();
-            event = context.pollAsyncEvent(Duration.ZERO);
+            event = context.asyncEventChannel().pollEvent(Duration.ZERO);
         }
         return types;
     }

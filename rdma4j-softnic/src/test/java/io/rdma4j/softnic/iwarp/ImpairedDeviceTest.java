@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.network.stream.TcpCapture;
 import io.rdma4j.softnic.network.stream.TcpCapture.Segment;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevice;
@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import static io.rdma4j.softnic.Counted.counted;
 import static io.rdma4j.softnic.iwarp.RecordedDirection.SEND;
 import static io.rdma4j.softnic.iwarp.RecordedDirection.TERMINATE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,7 +73,7 @@ class ImpairedDeviceTest {
                 server.queuePair.postReceive(receive(i));
             }
             // Units of either side, of which each was a write of its own.
-            int before = FRAMES + (int) context.counter(Counter.SENT_PKTS);
+            int before = FRAMES + (int) counted(context, Counter.SENT_PKTS);
             assertThat(before).as("writes before the first message")
                     .isLessThanOrEqualTo(impaired);
             return impaired - before;

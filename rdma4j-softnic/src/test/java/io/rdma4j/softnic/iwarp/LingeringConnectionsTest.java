@@ -1,9 +1,9 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.iwarp.MpaSettings;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.Stream;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

@@ -255,8 +255,8 @@ class QueuePairTableTest extends IwarpStage {
     private String asyncEvents() throws RdmaException {
         List<String> types = new ArrayList<>();
         for (AsyncEvent event = context
-                .pollAsyncEvent(Duration.ZERO); event != null; event = context
-                        .pollAsyncEvent(Duration.ZERO)) {
+                .asyncEventChannel().pollEvent(Duration.ZERO); event != null; event = context
+                        .asyncEventChannel().pollEvent(Duration.ZERO)) {
             types.add(event.type().toString());
             event.close();
         }

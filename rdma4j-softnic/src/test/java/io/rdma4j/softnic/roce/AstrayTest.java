@@ -2,6 +2,7 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.ConnectSpec;
@@ -23,7 +24,6 @@ import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;

@@ -100,14 +100,10 @@ public final class Demo implements Callable<Integer> {
                     check.text().substring(check.word(0).length() + 1));
         }
         out.printf("%n  payload        %,15d bytes%n", figures.getOrDefault("payload", 0L));
-        out.printf("  packets        %,15d sent by the server, %,d by the client%n",
-                figures.getOrDefault("server packets", 0L),
-                figures.getOrDefault("client packets", 0L));
-        out.printf("  on the wire    %,15d bytes%n", figures.getOrDefault("server bytes", 0L)
-                + figures.getOrDefault("client bytes", 0L));
-        out.printf("  sent again     %,15d packets%n",
-                figures.getOrDefault("server retransmitted", 0L)
-                        + figures.getOrDefault("client retransmitted", 0L));
+        out.printf("  packets        %15s sent by the server, %s by the client%n",
+                shown(figures.get("server packets")), shown(figures.get("client packets")));
+        out.printf("  on the wire    %15s bytes%n", shown(ofBoth("bytes")));
+        out.printf("  sent again     %15s packets%n", shown(ofBoth("retransmitted")));
         out.printf("  time           %,15.2f s, with the start of both processes%n",
                 elapsedNs / 1e9);
         if (capture != null) {
@@ -115,6 +111,17 @@ public final class Demo implements Callable<Integer> {
         }
         out.flush();
         return allHold && !checks.isEmpty() ? 0 : 1;
+    }
+
+    /** {@return a figure of both sides together, null if one of them did not report it} */
+    private @Nullable Long ofBoth(String figure) {
+        Long ofServer = figures.get("server " + figure);
+        Long ofClient = figures.get("client " + figure);
+        return ofServer == null || ofClient == null ? null : ofServer + ofClient;
+    }
+
+    private static String shown(@Nullable Long figure) {
+        return figure == null ? "not counted" : String.format("%,d", figure);
     }
 
     private int awaitBoth(Side server, Side client, Timeline timeline) throws Exception {

@@ -1,7 +1,6 @@
 package io.rdma4j.tools.demo;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -18,10 +17,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 /** One side's connection, and the small messages both sides talk in. */
 final class DemoLink implements AutoCloseable {
@@ -61,7 +59,6 @@ final class DemoLink implements AutoCloseable {
     private static final int TEXT = 32;
     private static final int RECEIVES = 2 * SLOTS;
     private static final Message[] TYPES = Message.values();
-    private static final Map<String, Counter> FIGURES = figures();
 
     private final CmId id;
     private final Arena arena = Arena.ofShared();
@@ -73,14 +70,12 @@ final class DemoLink implements AutoCloseable {
     private final boolean hasImmediates;
     private final SendWorkRequest request = new SendWorkRequest();
     /** The counters of the device at the beginning; those of a native device count since the kernel has it. */
-    private final Map<Counter, Long> countedBefore = new EnumMap<>(Counter.class);
+    private final Map<String, Long> countedBefore;
     private long writes;
 
     DemoLink(CmId id) throws RdmaException {
         this.id = id;
-        for (Counter counter : FIGURES.values()) {
-            countedBefore.put(counter, id.context().counter(counter));
-        }
+        countedBefore = id.context().counters();
         hasImmediates = id.context().device().transport() != TransportType.IWARP;
         id.createQueuePair(new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(4 * SLOTS, RECEIVES)));
@@ -89,15 +84,6 @@ final class DemoLink implements AutoCloseable {
         for (int i = 0; i < RECEIVES; i++) {
             postReceive(i);
         }
-    }
-
-    /** {@return the reported counters of the device, in this order} */
-    private static Map<String, Counter> figures() {
-        Map<String, Counter> figures = new LinkedHashMap<>();
-        figures.put("packets", Counter.SENT_PKTS);
-        figures.put("bytes", Counter.SENT_BYTES);
-        figures.put("retransmitted", Counter.RETRANSMITTED_PKTS);
-        return figures;
     }
 
     CmId id() {
@@ -224,10 +210,16 @@ final class DemoLink implements AutoCloseable {
         return completion;
     }
 
-    /** Reports the device's counters. */
+    /** Reports what the device has counted since the beginning, of the figures that it counts. */
     void reportFigures(Reporter reporter) {
-        FIGURES.forEach((name, counter) -> reporter.figure(name,
-                id.context().counter(counter) - countedBefore.getOrDefault(counter, 0L)));
+        Map<String, Long> counted = id.context().counters();
+        for (DemoFigure figure : DemoFigure.values()) {
+            OptionalLong value = figure.value(counted);
+            if (value.isPresent()) {
+                reporter.figure(figure.text(),
+                        value.getAsLong() - figure.value(countedBefore).orElse(0));
+            }
+        }
     }
 
     @Override

@@ -34,7 +34,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
             out.println(device.name() + ": async event FD -1");
             out.flush();
             while (true) {
-                try (AsyncEvent event = context.awaitAsyncEvent()) {
+                try (AsyncEvent event = context.asyncEventChannel().awaitEvent()) {
                     out.printf("  event_type %s (%d), port %d%n", name(event.type()),
                             event.typeCode(), event.port());
                     out.flush();

@@ -33,7 +33,8 @@ final class FinalBarrier {
         long endNs = System.nanoTime() + C_PROGRAMS_REPEAT.toNanos();
         for (long leftNs = C_PROGRAMS_REPEAT.toNanos(); leftNs > 0; leftNs = endNs
                 - System.nanoTime()) {
-            try (AsyncEvent event = context.pollAsyncEvent(Duration.ofNanos(leftNs))) {
+            try (AsyncEvent event = context.asyncEventChannel()
+                    .pollEvent(Duration.ofNanos(leftNs))) {
                 if (isTheEnd(event)) {
                     return;
                 }

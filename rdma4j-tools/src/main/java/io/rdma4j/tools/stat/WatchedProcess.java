@@ -3,7 +3,6 @@ package io.rdma4j.tools.stat;
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import com.sun.tools.attach.VirtualMachineDescriptor;
-import io.rdma4j.verbs.Counter;
 import org.jspecify.annotations.Nullable;
 
 import java.io.Closeable;
@@ -313,23 +312,15 @@ final class WatchedProcess implements Closeable {
         return type.cast(value);
     }
 
-    /** {@return counters in the order of the API, then those of another version by name} */
+    /** {@return counters in the order of the device, which tables of the JDK keep} */
     private static Map<String, Long> counters(TabularData table) throws JMException {
-        Map<String, Long> byName = new TreeMap<>();
+        Map<String, Long> byName = new LinkedHashMap<>();
         Collection<?> rows = table.values();
         for (Object row : rows) {
             CompositeData entry = (CompositeData) row;
             byName.put(value(entry, "key", String.class), value(entry, "value", Long.class));
         }
-        Map<String, Long> ordered = new LinkedHashMap<>();
-        for (Counter counter : Counter.values()) {
-            Long value = byName.remove(counter.text());
-            if (value != null) {
-                ordered.put(counter.text(), value);
-            }
-        }
-        ordered.putAll(byName);
-        return ordered;
+        return byName;
     }
 
     @Override

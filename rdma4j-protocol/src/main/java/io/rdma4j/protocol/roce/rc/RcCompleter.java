@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -9,7 +10,6 @@ import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -7,7 +8,6 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;

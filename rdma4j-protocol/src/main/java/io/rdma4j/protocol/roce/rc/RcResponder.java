@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
@@ -13,7 +14,6 @@ import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;

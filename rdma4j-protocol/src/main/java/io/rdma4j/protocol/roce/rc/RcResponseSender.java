@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**

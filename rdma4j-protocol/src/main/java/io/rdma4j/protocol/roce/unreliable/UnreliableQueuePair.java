@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.RoceProtocol;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
@@ -12,7 +13,6 @@ import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

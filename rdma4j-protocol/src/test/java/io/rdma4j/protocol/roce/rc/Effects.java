@@ -1,8 +1,8 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;

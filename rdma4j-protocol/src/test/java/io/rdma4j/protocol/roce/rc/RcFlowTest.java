@@ -1,11 +1,11 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

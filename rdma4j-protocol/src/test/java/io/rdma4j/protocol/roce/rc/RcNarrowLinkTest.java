@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
-import io.rdma4j.verbs.Counter;
+import io.rdma4j.protocol.count.Counter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import org.junit.jupiter.api.Test;

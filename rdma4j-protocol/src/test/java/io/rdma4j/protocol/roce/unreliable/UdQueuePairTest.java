@@ -1,12 +1,12 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
@@ -15,7 +16,6 @@ import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.observe.jfr;
 
 import io.rdma4j.observe.jfr.EventClasses;
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.RetransmissionCause;
-import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 
 import java.util.List;

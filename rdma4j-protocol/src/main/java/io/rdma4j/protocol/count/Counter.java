@@ -1,4 +1,4 @@
-package io.rdma4j.verbs;
+package io.rdma4j.protocol.count;
 
 import java.util.Locale;
 
