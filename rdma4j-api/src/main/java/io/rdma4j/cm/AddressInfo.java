@@ -194,6 +194,15 @@ public final class AddressInfo {
             }
             requireFitting(space(), type());
         }
+
+        @Override
+        public String toString() {
+            return "hints " + flags + (family == null ? "" : " " + family)
+                    + (portSpace == null ? "" : " " + portSpace)
+                    + (queuePairType == null ? "" : " " + queuePairType)
+                    + (source == null ? "" : " from " + source)
+                    + (destination == null ? "" : " to " + destination);
+        }
     }
 
     private static final String OPERATION = "resolve address information";

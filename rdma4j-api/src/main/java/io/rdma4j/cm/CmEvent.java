@@ -230,7 +230,7 @@ public final class CmEvent implements AutoCloseable {
         }
         RdmaException cause = cause();
         if (cause != null) {
-            return new RdmaException(cause.errno(), operation,
+            return RdmaException.ofSystem(cause.errorNumber(), operation,
                     cause.operation() + ": " + cause.detail(), cause);
         }
         Errno errno = errno();

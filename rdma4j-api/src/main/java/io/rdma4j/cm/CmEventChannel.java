@@ -145,4 +145,9 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
         return events.removeUnlessTaken(ofId,
                 event -> event.id() == id || event.listenId() == id);
     }
+
+    @Override
+    public String toString() {
+        return "event channel of the connection manager";
+    }
 }

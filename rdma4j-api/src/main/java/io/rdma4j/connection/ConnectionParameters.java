@@ -156,4 +156,16 @@ public final class ConnectionParameters {
         }
         return value;
     }
+
+    @Override
+    public String toString() {
+        return String.format("queue pair 0x%06x, responder resources %s, initiator depth %s,"
+                + " retries %d, RNR retries %d, %d bytes of private data", queuePairNumber,
+                number(responderResources), number(initiatorDepth), retryCount, rnrRetryCount,
+                privateData.length);
+    }
+
+    private static String number(int value) {
+        return value == MAXIMUM ? "as many as possible" : String.valueOf(value);
+    }
 }

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.ThreadDomain;
 
 import java.util.Locale;
 
@@ -69,6 +70,11 @@ public final class ResourceText {
     /** {@return memory, such as {@code device memory of 4096 bytes on roce_lo}} */
     public static String of(DeviceMemory memory) {
         return text("device memory of %d bytes", memory.context(), memory.length());
+    }
+
+    /** {@return a domain, such as {@code thread domain on roce_lo}} */
+    public static String of(ThreadDomain domain) {
+        return text("thread domain", domain.context());
     }
 
     /** {@return an open device, such as {@code context of roce_lo}} */

@@ -95,4 +95,9 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
                     users + " completion queue(s) still use it; close them first");
         }
     }
+
+    @Override
+    public String toString() {
+        return "completion channel";
+    }
 }

@@ -124,4 +124,10 @@ public final class CompletionQueueInitAttributes {
         parentDomain = value;
         return this;
     }
+
+    @Override
+    public String toString() {
+        return "completion queue of " + capacity + (channel == null ? "" : ", with a channel")
+                + (fields.isEmpty() ? "" : ", fields " + fields);
+    }
 }

@@ -11,7 +11,6 @@ import java.util.Locale;
  * @param vlan the VLAN, 0xffff for none
  * @since 0.1.0
  */
-@Experimental
 public record EthernetAddress(long mac, int vlan) {
     /** No VLAN. */
     public static final int NO_VLAN = 0xffff;

@@ -35,6 +35,7 @@ public record EthernetMatch(Fields value, Fields mask) implements FlowMatch {
      * @param etherType what the frame carries, 16 bits ({@code ether_type})
      * @param vlanTag priority (3 bits), eligibility to be dropped (1) and VLAN (12) ({@code vlan_tag})
      */
+    @Experimental
     public record Fields(long destination, long source, int etherType, int vlanTag) {
         private static final Fields NONE = new Fields(0, 0, 0, 0);
 

@@ -10,15 +10,19 @@ import java.util.Set;
  *
  * {@snippet :
  * if (queue.startPoll()) {
- *     do {
- *         handle(queue.current());
- *     } while (queue.nextPoll());
- *     queue.endPoll();
+ *     try {
+ *         do {
+ *             handle(queue.current());
+ *         } while (queue.nextPoll());
+ *     } finally {
+ *         queue.endPoll();
+ *     }
  * }
  * }
  *
  * <p>Between {@link #startPoll} that returned true and {@link #endPoll} the batch belongs to the calling
- * thread; other threads that poll wait for its end.
+ * thread; other threads that poll wait for its end. A handler ({@link CompletionQueue#poll(int, CompletionHandler)}) needs no
+ * end and keeps nobody waiting.
  *
  * @since 0.1.0
  */

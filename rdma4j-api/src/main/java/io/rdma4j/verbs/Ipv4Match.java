@@ -37,6 +37,7 @@ public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {
      * @param timeToLive 8 bits ({@code ttl})
      * @param flags of fragments, 8 bits ({@code flags})
      */
+    @Experimental
     public record Fields(int source, int destination, int protocol, int typeOfService,
             int timeToLive, int flags) {
         private static final Fields NONE = new Fields(0, 0, 0, 0, 0, 0);

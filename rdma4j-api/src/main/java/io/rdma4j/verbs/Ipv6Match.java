@@ -37,6 +37,7 @@ public record Ipv6Match(Fields value, Fields mask) implements FlowMatch {
      * @param trafficClass 8 bits ({@code traffic_class})
      * @param hopLimit 8 bits ({@code hop_limit})
      */
+    @Experimental
     public record Fields(Gid source, Gid destination, int flowLabel, int nextHeader,
             int trafficClass, int hopLimit) {
         private static final Fields NONE = new Fields(Gid.ZERO, Gid.ZERO, 0, 0, 0, 0);

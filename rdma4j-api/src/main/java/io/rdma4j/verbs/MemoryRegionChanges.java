@@ -68,4 +68,12 @@ public final class MemoryRegionChanges {
     public MemoryRegionChanges access(AccessFlag... value) {
         return access(FlagSets.of(AccessFlag.class, value));
     }
+
+    @Override
+    public String toString() {
+        return "memory region changes:"
+                + (segment == null ? "" : " segment of " + segment.byteSize() + " bytes")
+                + (protectionDomain == null ? "" : " to " + protectionDomain)
+                + (access == null ? "" : " access " + access);
+    }
 }

@@ -140,4 +140,17 @@ public final class MemoryRegionInitAttributes {
     public MemoryRegionInitAttributes access(AccessFlag... value) {
         return access(FlagSets.of(AccessFlag.class, value));
     }
+
+    @Override
+    public String toString() {
+        String place = segment != null ? "segment of " + segment.byteSize() + " bytes"
+                : deviceMemory != null
+                        ? deviceLength + " bytes from " + deviceOffset + " of " + deviceMemory
+                        : dmaBuf != null
+                                ? dmaBufLength + " bytes from " + dmaBufOffset + " of dma-buf "
+                                        + dmaBuf
+                                : "no memory yet";
+        return "memory region: " + place
+                + (iova == null ? "" : String.format(" at 0x%x", iova)) + ", access " + access;
+    }
 }

@@ -33,6 +33,7 @@ public record PortMatch(Protocol protocol, Fields value, Fields mask) implements
      *
      * <p>C: of {@code enum ibv_flow_spec_type}.
      */
+    @Experimental
     public enum Protocol {
         /** C: {@code IBV_FLOW_SPEC_TCP}. */
         TCP,
@@ -48,6 +49,7 @@ public record PortMatch(Protocol protocol, Fields value, Fields mask) implements
      * @param destination the port the packet goes to ({@code dst_port})
      * @param source the port the packet comes from ({@code src_port})
      */
+    @Experimental
     public record Fields(int destination, int source) {
         private static final Fields NONE = new Fields(0, 0);
 

@@ -6,7 +6,8 @@ import java.io.Serial;
  * The queue refused a work request of a list; only the requests before it were posted.
  *
  * <p>C: the {@code bad_wr} argument of {@code ibv_post_send} and {@code ibv_post_recv}. The requests
- * before {@link #failedIndex()} are posted and will complete; that one and those after it are not.
+ * before {@link #failedIndex()} are posted and will complete; that one and those after it are not. {@link #getCause} is the
+ * exception that posting it alone would throw, such as a {@link RdmaClosedException} if another thread closed the queue meanwhile.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import org.jspecify.annotations.Nullable;
-
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -112,16 +110,13 @@ public interface ProtectionDomain extends AutoCloseable {
             throws RdmaException;
 
     /**
-     * Creates a domain that shares this one's regions and adds a thread domain and an allocator for queue
-     * memory. It can be used wherever a protection domain can. C: {@code ibv_alloc_parent_domain}.
+     * Creates a domain that shares this one's regions and adds what the attributes say, such as a thread domain. It can be used
+     * wherever a protection domain can. C: {@code ibv_alloc_parent_domain}.
      *
-     * @param threadDomain the thread domain, or null
-     * @param allocator allocates the native memory of queues, or null for the device's own allocator
      * @throws RdmaException EINVAL if the thread domain is of another device context; on a native device also EINVAL if
      *         this is a parent domain itself, and EOPNOTSUPP for an allocator
      */
-    ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
-            @Nullable BufferAllocator allocator) throws RdmaException;
+    ProtectionDomain createParentDomain(ParentDomainInitAttributes attributes) throws RdmaException;
 
     /**
      * Creates a queue pair in state RESET. C: {@code ibv_create_qp}. One of type {@link QueuePairType#XRC_SEND} has no

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Attributes of a queue pair, with the knowledge of which are set.
@@ -39,7 +40,7 @@ public final class QueuePairAttributes {
     private @Nullable PathMigrationState pathMigrationState;
     private @Nullable QueuePairCapabilities capabilities;
     private int destinationQueuePair;
-    private int rateLimit;
+    private int rateLimitKbps;
 
     /** Creates attributes of which none is set. */
     public QueuePairAttributes() {}
@@ -404,14 +405,14 @@ public final class QueuePairAttributes {
     }
 
     /** {@return packet pacing in kilobits a second} C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
-    public int rateLimit() {
+    public int rateLimitKbps() {
         require(QueuePairAttribute.RATE_LIMIT);
-        return rateLimit;
+        return rateLimitKbps;
     }
 
     /** Sets packet pacing in kilobits a second. C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
-    public QueuePairAttributes rateLimit(int value) {
-        rateLimit = value;
+    public QueuePairAttributes rateLimitKbps(int value) {
+        rateLimitKbps = value;
         set.add(QueuePairAttribute.RATE_LIMIT);
         return this;
     }
@@ -442,7 +443,7 @@ public final class QueuePairAttributes {
                 case PATH_MIGRATION_STATE -> pathMigrationState = other.pathMigrationState;
                 case CAPABILITIES -> capabilities = other.capabilities;
                 case DESTINATION_QUEUE_PAIR -> destinationQueuePair = other.destinationQueuePair;
-                case RATE_LIMIT -> rateLimit = other.rateLimit;
+                case RATE_LIMIT -> rateLimitKbps = other.rateLimitKbps;
             }
         }
         set.addAll(other.set);
@@ -451,7 +452,35 @@ public final class QueuePairAttributes {
 
     @Override
     public String toString() {
-        return "QueuePairAttributes" + set;
+        return set.stream().map(attribute -> attribute + "=" + value(attribute))
+                .collect(Collectors.joining(", ", "queue pair attributes [", "]"));
+    }
+
+    private @Nullable Object value(QueuePairAttribute attribute) {
+        return switch (attribute) {
+            case STATE -> state;
+            case CURRENT_STATE -> currentState;
+            case ENABLE_SQD_ASYNC_NOTIFY -> enableSqdAsyncNotify;
+            case ACCESS_FLAGS -> accessFlags;
+            case PKEY_INDEX -> pkeyIndex;
+            case PORT -> port;
+            case QKEY -> String.format("0x%06x", qkey);
+            case ADDRESS_VECTOR -> addressVector;
+            case PATH_MTU -> pathMtu;
+            case TIMEOUT -> timeout;
+            case RETRY_COUNT -> retryCount;
+            case RNR_RETRY -> rnrRetry;
+            case RECEIVE_PSN -> String.format("0x%06x", receivePsn);
+            case MAX_READ_ATOMIC -> maxReadAtomic;
+            case ALTERNATE_PATH -> alternatePath;
+            case MIN_RNR_TIMER -> minRnrTimer;
+            case SEND_PSN -> String.format("0x%06x", sendPsn);
+            case MAX_DESTINATION_READ_ATOMIC -> maxDestinationReadAtomic;
+            case PATH_MIGRATION_STATE -> pathMigrationState;
+            case CAPABILITIES -> capabilities;
+            case DESTINATION_QUEUE_PAIR -> String.format("0x%06x", destinationQueuePair);
+            case RATE_LIMIT -> rateLimitKbps;
+        };
     }
 
     private void require(QueuePairAttribute attribute) {

@@ -157,4 +157,13 @@ public final class QueuePairInitAttributes {
         blockSelfMulticastLoopback = value;
         return this;
     }
+
+    @Override
+    public String toString() {
+        return "queue pair " + type + ", " + capabilities + ", sends to " + sendCompletionQueue
+                + ", receives to " + receiveCompletionQueue
+                + (sharedReceiveQueue == null ? "" : ", " + sharedReceiveQueue)
+                + (signalAll ? ", all signaled" : "")
+                + (sendOperations == null ? "" : ", operations " + sendOperations);
+    }
 }

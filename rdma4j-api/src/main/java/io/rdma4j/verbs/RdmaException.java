@@ -104,7 +104,7 @@ public class RdmaException extends IOException {
         return errno;
     }
 
-    /** {@return the number of the error in Linux, also where {@link #errno} is UNKNOWN} */
+    /** {@return the number of the error in Linux, also where {@link #errno} is UNKNOWN; -1 if nobody has said one} */
     public int errorNumber() {
         return errorNumber;
     }

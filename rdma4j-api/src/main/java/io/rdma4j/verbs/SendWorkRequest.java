@@ -327,6 +327,7 @@ public final class SendWorkRequest {
     }
 
     /** {@return the peer's shared receive queue, for type XRC_SEND} C: {@code remote_srqn}. */
+    @Experimental
     public int remoteSharedReceiveQueueNumber() {
         return remoteSharedReceiveQueue;
     }

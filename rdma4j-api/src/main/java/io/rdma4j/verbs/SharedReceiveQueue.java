@@ -26,6 +26,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
      *
      * @throws RdmaException EOPNOTSUPP for a type other than XRC, whose queues have none
      */
+    @Experimental
     default int number() throws RdmaException {
         throw RdmaException.unsupported("query shared receive queue number",
                 "only a shared receive queue of type XRC has a number, not one of type " + type());

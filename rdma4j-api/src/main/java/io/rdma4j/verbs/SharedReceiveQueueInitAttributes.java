@@ -116,4 +116,10 @@ public final class SharedReceiveQueueInitAttributes {
         userContext = value;
         return this;
     }
+
+    @Override
+    public String toString() {
+        return "shared receive queue " + type + " of " + maxRequests + " requests of "
+                + maxElements + " elements" + (limit == 0 ? "" : ", limit " + limit);
+    }
 }

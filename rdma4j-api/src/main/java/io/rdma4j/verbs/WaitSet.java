@@ -89,4 +89,9 @@ public final class WaitSet extends EventSet<RdmaException> {
     public void close() {
         super.close();
     }
+
+    @Override
+    public String toString() {
+        return "wait set";
+    }
 }

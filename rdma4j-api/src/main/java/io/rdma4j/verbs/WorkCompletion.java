@@ -42,6 +42,8 @@ public sealed class WorkCompletion permits CompletionSlot {
             WorkCompletionOpcode opcode, long byteLength) {
         WorkCompletion completion = new WorkCompletion();
         completion.fill(id, status, opcode, 0, byteLength);
+        // No device has said a number.
+        completion.fillUnknown(-1);
         return completion;
     }
 

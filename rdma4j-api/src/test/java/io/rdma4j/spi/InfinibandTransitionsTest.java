@@ -90,8 +90,8 @@ class InfinibandTransitionsTest {
         assertTaken(type, QueuePairState.INIT, to(QueuePairState.RTR));
         assertRefused(type, QueuePairState.RTR, to(QueuePairState.RTS).sendPsn(1),
                 "does not take", "sq_psn");
-        assertTaken(type, QueuePairState.RTR, to(QueuePairState.RTS).rateLimit(1000));
-        assertTaken(type, QueuePairState.RTS, to(QueuePairState.RTS).rateLimit(0));
+        assertTaken(type, QueuePairState.RTR, to(QueuePairState.RTS).rateLimitKbps(1000));
+        assertTaken(type, QueuePairState.RTS, to(QueuePairState.RTS).rateLimitKbps(0));
         assertTaken(type, QueuePairState.SQE, to(QueuePairState.RTS));
         assertTaken(type, QueuePairState.RTS, to(QueuePairState.ERR));
     }

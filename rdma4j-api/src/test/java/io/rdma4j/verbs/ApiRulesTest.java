@@ -8,6 +8,8 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -127,9 +129,7 @@ class ApiRulesTest {
                 "AddressInfo.resolve[String, String]",
                 // In the order of C; without a source there is a form without the argument.
                 "CmId.resolveAddressInfo[String, String, Hints]",
-                "CmId.resolveAddress[InetSocketAddress, InetSocketAddress, Duration]",
-                // Either of the two, and no device takes an allocator yet.
-                "ProtectionDomain.createParentDomain[ThreadDomain, BufferAllocator]");
+                "CmId.resolveAddress[InetSocketAddress, InetSocketAddress, Duration]");
     }
 
     @Test
@@ -149,12 +149,40 @@ class ApiRulesTest {
                 "QueuePairOperations.postWrite[long, MemoryRegion, long, long, long, int, SendFlag[]]");
     }
 
+    /** As api.txt says them. */
+    @Test
+    void whatIsNotExperimentalNamesNothingThatIs() throws Exception {
+        List<String> lines = Files.readAllLines(Path.of("api.txt"));
+        Pattern head = Pattern.compile("^@Experimental .*?(io\\.rdma4j\\.[\\w.$]+).*");
+        Set<String> experimental = lines.stream().map(head::matcher).filter(Matcher::matches)
+                .map(found -> found.group(1)).collect(Collectors.toSet());
+        assertThat(experimental).contains("io.rdma4j.verbs.Flow",
+                "io.rdma4j.verbs.PortMatch$Fields");
+        boolean isInside = false;
+        for (String line : lines) {
+            isInside = line.startsWith("    ") ? isInside : line.startsWith("@Experimental");
+            if (!isInside && !line.strip().startsWith("@Experimental")) {
+                for (String type : experimental) {
+                    assertThat(line).doesNotContainPattern(Pattern.quote(type) + "(?![\\w$])");
+                }
+            }
+        }
+    }
+
+    @Test
+    void numbersOfObjectsSayThatTheyAreNumbers() {
+        assertThat(breaking(executable -> executable instanceof Method method
+                && isNumber(method.getReturnType())
+                && method.getName().matches("(?i).*(queuepair|receivequeue|domain|event)")))
+                .isEmpty();
+    }
+
     @Test
     void whatIsStartedCanBeClosed() {
         assertThat(breaking(executable -> executable instanceof Method method
                 && method.getName().startsWith("start")
                 && !AutoCloseable.class.isAssignableFrom(method.getReturnType())))
-                // Experimental, and the form of C; a handler needs no end.
+                // The form of C; poll(int, CompletionHandler) needs no end.
                 .containsExactly("ExtendedCompletionQueue.startPoll[]");
     }
 
@@ -190,7 +218,7 @@ class ApiRulesTest {
                     && (isNumber(method.getReturnType()) || (method.getParameterCount() == 1
                             && isNumber(method.getParameterTypes()[0])));
             return isNumber && executable.getName()
-                    .matches("(?i).*(timeout|timer|delay|period|speed|latency|interval)");
+                    .matches("(?i).*(timeout|timer|delay|period|speed|latency|interval|ratelimit)");
         })).isEmpty();
     }
 

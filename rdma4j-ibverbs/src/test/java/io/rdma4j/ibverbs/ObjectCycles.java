@@ -13,6 +13,7 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
@@ -113,7 +114,8 @@ final class ObjectCycles implements AutoCloseable {
         add("region in memory of its own",
                 () -> domain.allocateRegion(PAGE, AccessFlag.LOCAL_WRITE).close());
         add("thread domain", () -> context.allocateThreadDomain().close());
-        add("parent domain", () -> domain.createParentDomain(null, null).close());
+        add("parent domain",
+                () -> domain.createParentDomain(new ParentDomainInitAttributes()).close());
         add("device memory", () -> context.allocateDeviceMemory(PAGE, 1).close());
         add("XRC domain", () -> context.openXrcDomain().close());
         addLong("device context", () -> device.open().close());

@@ -466,9 +466,11 @@ class MemoryGoneTest {
                 .withMessageContaining("cut short")
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EFAULT));
         brief.close();
-        assertThatExceptionOfType(IllegalStateException.class)
+        assertThatExceptionOfType(RdmaException.class)
                 .isThrownBy(() -> requester.queuePair.postSend(
-                        new SendWorkRequest().send().inline(mapped.asSlice(OFFSET, 32))));
+                        new SendWorkRequest().send().inline(mapped.asSlice(OFFSET, 32))))
+                .withMessageContaining("its arena is closed")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EFAULT));
         assertThat(requester.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 }

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -280,7 +281,8 @@ class MemoryObjectsTest {
             }
         };
         ThreadDomain thread = pair.a.node.context.allocateThreadDomain();
-        ProtectionDomain parent = pair.a.node.domain.createParentDomain(thread, allocator);
+        ProtectionDomain parent = pair.a.node.domain.createParentDomain(
+                new ParentDomainInitAttributes().threadDomain(thread).allocator(allocator));
         QueuePair queuePair = parent.createQueuePair(new QueuePairInitAttributes()
                 .completionQueue(pair.a.completionQueue)
                 .capabilities(QueuePairCapabilities.ofDepth(4, 4).withInlineData(16)));
@@ -305,8 +307,8 @@ class MemoryObjectsTest {
     @Test
     void memoryOfInlineDataIsGivenBackWhenNobodyWritesItAnyMore() throws Exception {
         List<MemorySegment> given = new ArrayList<>();
-        ProtectionDomain parent = pair.a.node.domain.createParentDomain(null,
-                new BufferAllocator() {
+        ProtectionDomain parent = pair.a.node.domain.createParentDomain(
+                new ParentDomainInitAttributes().allocator(new BufferAllocator() {
                     @Override
                     public MemorySegment allocate(ProtectionDomain of, long byteSize,
                             long byteAlignment) {
@@ -318,7 +320,7 @@ class MemoryObjectsTest {
                     public void free(ProtectionDomain of, MemorySegment memory) {
                         assertThat(given.remove(memory)).isTrue();
                     }
-                });
+                }));
         QueuePair queuePair = parent.createQueuePair(new QueuePairInitAttributes()
                 .completionQueue(pair.a.completionQueue).sendOperations(SendOpcode.SEND)
                 .capabilities(QueuePairCapabilities.ofDepth(4, 4).withInlineData(16)));
@@ -335,8 +337,8 @@ class MemoryObjectsTest {
     @Test
     void allocatorMustGiveMemoryThatEveryThreadMayUse() throws Exception {
         try (Arena confined = Arena.ofConfined()) {
-            ProtectionDomain parent = pair.a.node.domain.createParentDomain(null,
-                    new BufferAllocator() {
+            ProtectionDomain parent = pair.a.node.domain.createParentDomain(
+                    new ParentDomainInitAttributes().allocator(new BufferAllocator() {
                         @Override
                         public MemorySegment allocate(ProtectionDomain of, long byteSize,
                                 long byteAlignment) {
@@ -347,7 +349,7 @@ class MemoryObjectsTest {
                         public void free(ProtectionDomain of, MemorySegment memory) {
                             throw new AssertionError("nothing was taken");
                         }
-                    });
+                    }));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> parent.createQueuePair(new QueuePairInitAttributes()
                             .completionQueue(pair.a.completionQueue)

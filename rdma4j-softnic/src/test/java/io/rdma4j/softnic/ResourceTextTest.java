@@ -37,7 +37,8 @@ class ResourceTextTest {
                         new SharedReceiveQueueInitAttributes().maxRequests(4));
                 var handle = domain.createAddressHandle(
                         AddressHandleAttributes.to(context.queryGid(1, 1), 1));
-                var memory = context.allocateDeviceMemory(64, 8)) {
+                var memory = context.allocateDeviceMemory(64, 8);
+                var threads = context.allocateThreadDomain()) {
             assertThat(context).hasToString("context of roce_lo");
             assertThat(domain).hasToString("protection domain on roce_lo");
             assertThat(queue).hasToString("completion queue of 64 on roce_lo");
@@ -48,6 +49,7 @@ class ResourceTextTest {
             assertThat(shared).hasToString("shared receive queue BASIC on roce_lo");
             assertThat(handle.toString()).matches("address handle to [0-9a-f.:]+ on roce_lo");
             assertThat(memory).hasToString("device memory of 64 bytes on roce_lo");
+            assertThat(threads).hasToString("thread domain on roce_lo");
             assertThat(ScatterGatherElement.of(region, 8, 16).toString())
                     .matches("0x[0-9a-f]+\\+16 lkey 0x[0-9a-f]{8}");
             assertThat(new MemoryWindowBind(region, region.address(), 8,

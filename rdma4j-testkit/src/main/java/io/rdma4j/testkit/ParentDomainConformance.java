@@ -5,6 +5,7 @@ import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -114,8 +115,8 @@ public abstract class ParentDomainConformance extends Conformance {
     private ProtectionDomain parent(DeviceContext context, @Nullable BufferAllocator allocator)
             throws RdmaException {
         ProtectionDomain base = keep(context.allocateProtectionDomain());
-        ProtectionDomain parent = base.createParentDomain(keep(context.allocateThreadDomain()),
-                allocator);
+        ProtectionDomain parent = base.createParentDomain(new ParentDomainInitAttributes()
+                .threadDomain(keep(context.allocateThreadDomain())).allocator(allocator));
         bases.put(parent, base);
         return parent;
     }

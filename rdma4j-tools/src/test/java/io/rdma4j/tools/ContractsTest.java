@@ -1,8 +1,14 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
 import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.ValueDescriptor;
@@ -15,11 +21,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.management.Descriptor;
@@ -53,7 +62,7 @@ class ContractsTest {
     void contractsThatAreNoJavaAreWhatIsWrittenDown() throws Exception {
         List<String> lines = new ArrayList<>();
         try (DeviceContext open = RdmaDevices.find("roce_lo").open()) {
-            open.counters().keySet().forEach(counter -> lines.add("counter " + counter));
+            lines.addAll(counters(open));
             events().forEach(lines::add);
             lines.addAll(beans());
         }
@@ -75,6 +84,38 @@ class ContractsTest {
             assertThat(page).as(property)
                     .anyMatch(line -> line.matches("\\| `" + Pattern.quote(property) + "[=`].*"));
         }
+    }
+
+    /** {@return each counter, with who counts it} */
+    private static List<String> counters(DeviceContext roce) throws RdmaException {
+        Map<String, Set<String>> byWhom = new LinkedHashMap<>();
+        byWhom.put("roce", roce.counters().keySet());
+        byWhom.putAll(ofQueuePairs("roce", roce));
+        try (DeviceContext iwarp = RdmaDevices.find("iwarp_lo").open()) {
+            byWhom.put("iwarp", iwarp.counters().keySet());
+            byWhom.putAll(ofQueuePairs("iwarp", iwarp));
+        }
+        return roce.counters().keySet().stream().map(counter -> "counter " + counter
+                + byWhom.entrySet().stream().filter(entry -> entry.getValue().contains(counter))
+                        .map(Map.Entry::getKey).collect(Collectors.joining(" ", " ", "")))
+                .toList();
+    }
+
+    private static Map<String, Set<String>> ofQueuePairs(String family, DeviceContext context)
+            throws RdmaException {
+        Map<String, Set<String>> byType = new LinkedHashMap<>();
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(16)) {
+            for (QueuePairType type : family.equals("roce")
+                    ? List.of(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD)
+                    : List.of(QueuePairType.RC)) {
+                try (QueuePair queuePair = domain.createQueuePair(
+                        new QueuePairInitAttributes().type(type).completionQueue(queue))) {
+                    byType.put(family + "/" + type, queuePair.counters().keySet());
+                }
+            }
+        }
+        return byType;
     }
 
     private static Stream<String> events() {

@@ -150,7 +150,8 @@ public final class QueuePairValues {
                     from.capabilities());
             case DESTINATION_QUEUE_PAIR -> Native.putInt(target, QueuePairAttr.DEST_QP_NUM,
                     from.destinationQueuePairNumber());
-            case RATE_LIMIT -> Native.putInt(target, QueuePairAttr.RATE_LIMIT, from.rateLimit());
+            case RATE_LIMIT ->
+                Native.putInt(target, QueuePairAttr.RATE_LIMIT, from.rateLimitKbps());
         }
     }
 
@@ -222,7 +223,7 @@ public final class QueuePairValues {
                     .capabilities(readCapabilities(source, QueuePairAttr.CAP));
             case DESTINATION_QUEUE_PAIR -> to.destinationQueuePairNumber(
                     Native.getInt(source, QueuePairAttr.DEST_QP_NUM) & 0xff_ffff);
-            case RATE_LIMIT -> to.rateLimit(Native.getInt(source, QueuePairAttr.RATE_LIMIT));
+            case RATE_LIMIT -> to.rateLimitKbps(Native.getInt(source, QueuePairAttr.RATE_LIMIT));
         }
     }
 

@@ -13,7 +13,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AdviceFlag;
-import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
@@ -21,6 +20,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -375,9 +375,11 @@ final class NativeProtectionDomain implements ProtectionDomain {
     // ---------------------------------------------------------------- queues and paths
 
     @Override
-    public ProtectionDomain createParentDomain(@Nullable ThreadDomain ofOneThread,
-            @Nullable BufferAllocator allocator) throws RdmaException {
-        if (allocator != null) {
+    public ProtectionDomain createParentDomain(ParentDomainInitAttributes attributes)
+            throws RdmaException {
+        checkOpen();
+        ThreadDomain ofOneThread = attributes.threadDomain();
+        if (attributes.allocator() != null) {
             throw RdmaException.unsupported(CREATE_PARENT,
                     "native devices allocate the memory of their queues themselves");
         }

@@ -145,8 +145,7 @@ final class NativeSendBatch extends RequestBatch {
         } catch (InternalError cutShort) {
             failure = failure == null ? SendPosting.cutShort(cutShort) : failure;
         } catch (IllegalStateException | WrongThreadException unreadable) {
-            // Reported at the end of the batch, which the application has to end in any case.
-            mistake = new IllegalStateException("the inline data cannot be read", unreadable);
+            failure = failure == null ? SendPosting.unreadable(unreadable) : failure;
         }
         return this;
     }

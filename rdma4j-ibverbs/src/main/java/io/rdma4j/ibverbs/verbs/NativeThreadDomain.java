@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -69,5 +70,10 @@ final class NativeThreadDomain implements ThreadDomain {
         } finally {
             context.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return ResourceText.of(this);
     }
 }

@@ -142,4 +142,9 @@ final class NativeXrcDomain implements XrcDomain {
         throw new RdmaException(Errno.EINVAL, operation,
                 "the XRC domain is of another device context");
     }
+
+    @Override
+    public String toString() {
+        return "XRC domain on " + context.device().name();
+    }
 }

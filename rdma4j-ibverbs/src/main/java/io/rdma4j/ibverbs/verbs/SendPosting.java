@@ -255,13 +255,18 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             return length;
         } catch (InternalError cutShort) {
             throw cutShort(cutShort);
-        } catch (IllegalStateException closed) {
-            throw new IllegalStateException("the inline data cannot be read: its arena is closed",
-                    closed);
-        } catch (WrongThreadException foreign) {
-            throw new IllegalStateException("the inline data cannot be read: its arena is confined"
-                    + " to another thread", foreign);
+        } catch (IllegalStateException | WrongThreadException unreadable) {
+            throw unreadable(unreadable);
         }
+    }
+
+    /** {@return the error of inline data whose arena does not let it be read} */
+    static RdmaException unreadable(RuntimeException cause) {
+        String why = cause instanceof WrongThreadException
+                ? "its arena is confined to another thread"
+                : "its arena is closed";
+        return new RdmaException(Errno.EFAULT, SendChecks.OPERATION,
+                "the inline data cannot be read: " + why, cause);
     }
 
     /** {@return the error of inline data in a file that is shorter than the memory that maps it} */

@@ -30,6 +30,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -126,7 +127,8 @@ class ExtendedVerbsTest {
         NativeProtectionDomain domain = (NativeProtectionDomain) context
                 .allocateProtectionDomain();
         ThreadDomain ofOneThread = context.allocateThreadDomain();
-        ProtectionDomain parent = domain.createParentDomain(ofOneThread, null);
+        ProtectionDomain parent = domain
+                .createParentDomain(new ParentDomainInitAttributes().threadDomain(ofOneThread));
         MemorySegment attributes = written.getFirst();
         assertThat(Native.getLong(attributes, ParentDomainInitAttr.PD))
                 .isEqualTo(domain.pointer());
@@ -135,7 +137,8 @@ class ExtendedVerbsTest {
         assertThat(attributes.asSlice(16).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
         assertErrno(Errno.EBUSY, domain::close);
         assertErrno(Errno.EBUSY, ofOneThread::close);
-        assertErrno(Errno.EINVAL, () -> parent.createParentDomain(null, null));
+        assertErrno(Errno.EINVAL,
+                () -> parent.createParentDomain(new ParentDomainInitAttributes()));
         parent.close();
         ofOneThread.close();
         domain.close();
@@ -148,7 +151,7 @@ class ExtendedVerbsTest {
         driver.operation(ContextOperation.ALLOC_PARENT_DOMAIN, arguments -> newObject(16));
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
-        ProtectionDomain parent = domain.createParentDomain(null, null);
+        ProtectionDomain parent = domain.createParentDomain(new ParentDomainInitAttributes());
         MemorySegment memory = arena.allocate(64);
         memory.setAtIndex(ValueLayout.JAVA_LONG, 0, 42);
         MemoryRegion region = domain.register(memory, Set.of(AccessFlag.LOCAL_WRITE));
@@ -178,9 +181,10 @@ class ExtendedVerbsTest {
             }
         };
         int before = driver.entered();
-        assertErrno(Errno.EOPNOTSUPP, () -> domain.createParentDomain(null, allocator));
+        assertErrno(Errno.EOPNOTSUPP, () -> domain
+                .createParentDomain(new ParentDomainInitAttributes().allocator(allocator)));
         assertThat(driver.entered()).isEqualTo(before);
-        domain.createParentDomain(null, null).close();
+        domain.createParentDomain(new ParentDomainInitAttributes()).close();
     }
 
     // ---------------------------------------------------------------- arenas under registrations
@@ -446,8 +450,8 @@ class ExtendedVerbsTest {
         driver.operation(ContextOperation.ALLOC_PARENT_DOMAIN, arguments -> newObject(16));
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
-        NativeProtectionDomain parent = (NativeProtectionDomain) domain.createParentDomain(null,
-                null);
+        NativeProtectionDomain parent = (NativeProtectionDomain) domain
+                .createParentDomain(new ParentDomainInitAttributes());
         CompletionQueueInitAttributes wanted = new CompletionQueueInitAttributes()
                 .singleThreaded(true).ignoreOverrun(true);
         assertErrno(Errno.EINVAL, () -> context.createCompletionQueue(

@@ -14,6 +14,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -261,8 +262,8 @@ class FreedInPostTest {
             return driver.object(288);
         });
         NativeContext context = driver.open();
-        ProtectionDomain parent = context.allocateProtectionDomain().createParentDomain(null,
-                null);
+        ProtectionDomain parent = context.allocateProtectionDomain()
+                .createParentDomain(new ParentDomainInitAttributes());
         AtomicReference<RuntimeException> refusal = new AtomicReference<>();
         Thread creating = new Thread(() -> {
             try {

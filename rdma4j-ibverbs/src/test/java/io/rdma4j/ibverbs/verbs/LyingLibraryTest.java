@@ -26,6 +26,7 @@ import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -268,7 +269,8 @@ class LyingLibraryTest {
         for (Call call : new Call[]{
             () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1), domain::registerNull,
             () -> domain.advise(MemoryAdvice.PREFETCH, List.of(), AdviceFlag.FLUSH),
-            () -> domain.createParentDomain(null, null), context::allocateThreadDomain,
+            () -> domain.createParentDomain(new ParentDomainInitAttributes()),
+            context::allocateThreadDomain,
             () -> context.allocateDeviceMemory(64, 8), context::queryClock,
             context::openXrcDomain, () -> queue.moderate(1, Duration.of(1, ChronoUnit.MICROS)),
             () -> context.createCompletionQueue(

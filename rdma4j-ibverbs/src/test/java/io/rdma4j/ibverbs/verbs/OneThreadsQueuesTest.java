@@ -8,6 +8,7 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -64,7 +65,7 @@ class OneThreadsQueuesTest {
         });
         NativeProtectionDomain domain = (NativeProtectionDomain) driver.open()
                 .allocateProtectionDomain();
-        domain.createParentDomain(null, null)
+        domain.createParentDomain(new ParentDomainInitAttributes())
                 .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
         assertThat(madeIn[0]).isEqualTo(domain.pointer());
     }

@@ -22,6 +22,7 @@ import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -222,7 +223,7 @@ class UseAfterCloseTest {
                 () -> closed.register(new MemoryRegionInitAttributes().dmaBuf(3, 0, 64)),
                 () -> closed.advise(MemoryAdvice.PREFETCH, List.of(), AdviceFlag.FLUSH),
                 () -> closed.allocateMemoryWindow(MemoryWindowType.TYPE_1),
-                () -> closed.createParentDomain(null, null),
+                () -> closed.createParentDomain(new ParentDomainInitAttributes()),
                 () -> closed.createQueuePair(wanted),
                 () -> closed.createSharedReceiveQueue(shared()),
                 () -> closed.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0)));
@@ -233,10 +234,13 @@ class UseAfterCloseTest {
         NativeContext context = driver.open();
         ProtectionDomain domain = context.allocateProtectionDomain();
         ThreadDomain ofOneThread = context.allocateThreadDomain();
-        ProtectionDomain parent = domain.createParentDomain(ofOneThread, null);
+        ProtectionDomain parent = domain
+                .createParentDomain(new ParentDomainInitAttributes().threadDomain(ofOneThread));
         assertClosedOnce(parent);
         assertClosedOnce(ofOneThread);
-        assertNoneReachesTheLibrary(() -> domain.createParentDomain(ofOneThread, null),
+        assertNoneReachesTheLibrary(
+                () -> domain.createParentDomain(
+                        new ParentDomainInitAttributes().threadDomain(ofOneThread)),
                 () -> parent.register(memory(), Set.of()),
                 () -> context.createCompletionQueue(
                         new CompletionQueueInitAttributes().parentDomain(parent)));

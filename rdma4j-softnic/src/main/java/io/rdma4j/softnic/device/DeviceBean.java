@@ -46,7 +46,7 @@ final class DeviceBean implements SoftDeviceMXBean {
 
     @Override
     public Map<String, Long> getCounters() {
-        return nic.engine().counters().byName();
+        return nic.engine().counters().byName(nic.transport().counters());
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** A value for each {@link Counter}. One writer at a time, any reader. */
 @SuppressWarnings("EnumOrdinal") // The ordinal is the index, as in an EnumMap.
@@ -22,11 +23,15 @@ public final class Counters {
         return (long) VALUE.getOpaque(values, counter.ordinal());
     }
 
-    /** {@return all values by their names, in the order of the constants; a copy} */
-    public Map<String, Long> byName() {
+    /** {@return the values of what is counted, by name, in the order of the constants; a copy} */
+    public Map<String, Long> byName(Set<Counter> counted) {
         Map<String, Long> byName = new LinkedHashMap<>();
         for (Counter counter : Counter.values()) {
-            byName.put(counter.text(), value(counter));
+            if (counted.contains(counter)) {
+                byName.put(counter.text(), value(counter));
+            } else {
+                assert value(counter) == 0 : counter + " is said not to be counted";
+            }
         }
         return byName;
     }

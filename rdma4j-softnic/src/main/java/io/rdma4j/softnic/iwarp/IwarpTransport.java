@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -18,6 +19,7 @@ import io.rdma4j.verbs.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -28,6 +30,12 @@ import java.util.concurrent.ConcurrentHashMap;
  * otherwise.
  */
 public final class IwarpTransport implements Transport {
+    private static final Set<Counter> OF_QUEUE_PAIR = Collections.unmodifiableSet(
+            EnumSet.of(Counter.SENT_PKTS, Counter.RCVD_PKTS, Counter.SENT_BYTES, Counter.RCVD_BYTES,
+                    Counter.RDMA_SENDS, Counter.RDMA_RECVS));
+    private static final Set<Counter> OF_DEVICE = Collections.unmodifiableSet(
+            EnumSet.of(Counter.SENT_PKTS, Counter.RCVD_PKTS, Counter.SENT_BYTES, Counter.RCVD_BYTES,
+                    Counter.RDMA_SENDS, Counter.RDMA_RECVS, Counter.SEND_ERR, Counter.LINK_DOWNED));
     private static final Set<SendOpcode> OPERATIONS = EnumSet.of(SendOpcode.SEND,
             SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_WRITE, SendOpcode.RDMA_READ,
             SendOpcode.LOCAL_INVALIDATE, SendOpcode.BIND_MEMORY_WINDOW);
@@ -124,6 +132,16 @@ public final class IwarpTransport implements Transport {
     }
 
     // ---------------------------------------------------------------- queue pairs
+
+    @Override
+    public Set<Counter> counters() {
+        return OF_DEVICE;
+    }
+
+    @Override
+    public Set<Counter> counters(QueuePairType type) {
+        return OF_QUEUE_PAIR;
+    }
 
     @Override
     public Set<SendOpcode> operations(QueuePairType type) {

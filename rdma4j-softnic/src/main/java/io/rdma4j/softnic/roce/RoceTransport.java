@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.PacketLength;
@@ -251,6 +252,16 @@ public final class RoceTransport implements Transport {
                     FLUSH, ATOMIC_WRITE ->
                 EnumSet.of(QueuePairType.RC);
         };
+    }
+
+    @Override
+    public Set<Counter> counters() {
+        return RoceCounters.OF_DEVICE;
+    }
+
+    @Override
+    public Set<Counter> counters(QueuePairType type) {
+        return RoceCounters.of(type);
     }
 
     @Override

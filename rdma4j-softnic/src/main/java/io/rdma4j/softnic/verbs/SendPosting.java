@@ -184,7 +184,7 @@ final class SendPosting {
     /**
      * Appends bytes to a slot's inline data, which must have room for them.
      *
-     * @throws IllegalStateException with the reason if the bytes cannot be read
+     * @throws RdmaException EFAULT with the reason if the bytes cannot be read
      */
     static void copyInline(MemorySegment data, long offset, long length, SendRequest slot)
             throws RdmaException {
@@ -200,7 +200,8 @@ final class SendPosting {
         }
     }
 
-    private static IllegalStateException unreadable(String why, RuntimeException cause) {
-        return new IllegalStateException("the inline data cannot be read: " + why, cause);
+    private static RdmaException unreadable(String why, RuntimeException cause) {
+        return new RdmaException(Errno.EFAULT, PostChecks.SEND,
+                "the inline data cannot be read: " + why, cause);
     }
 }

@@ -43,10 +43,13 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.XrcDomain;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -214,11 +217,24 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public Map<String, Long> counters() {
-        return counts().byName();
+        return counts().byName(nic.transport().counters());
     }
 
     private Counters counts() {
         return nic.driver().engine().counters();
+    }
+
+    @Override
+    public XrcDomain openXrcDomain() throws RdmaException {
+        checkOpen();
+        return CmContext.super.openXrcDomain();
+    }
+
+    @Override
+    public XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
+            throws RdmaException {
+        checkOpen();
+        return CmContext.super.openXrcDomain(file, options);
     }
 
     @Override

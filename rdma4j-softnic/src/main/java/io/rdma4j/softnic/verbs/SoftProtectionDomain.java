@@ -18,6 +18,7 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -273,9 +274,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
     // ---------------------------------------------------------------- queues and paths
 
     @Override
-    public ProtectionDomain createParentDomain(@Nullable ThreadDomain wantedThreadDomain,
-            @Nullable BufferAllocator wantedAllocator) throws RdmaException {
-        SoftThreadDomain thread = own(wantedThreadDomain);
+    public ProtectionDomain createParentDomain(ParentDomainInitAttributes attributes)
+            throws RdmaException {
+        checkOpen();
+        SoftThreadDomain thread = own(attributes.threadDomain());
+        BufferAllocator queueMemory = attributes.allocator();
         return nic().driver().call(nowNs -> {
             checkOpen();
             if (thread != null) {
@@ -283,7 +286,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 thread.children().add(ObjectKind.PARENT_DOMAIN);
             }
             children.add(ObjectKind.PARENT_DOMAIN);
-            return new SoftProtectionDomain(context, this, thread, wantedAllocator);
+            return new SoftProtectionDomain(context, this, thread, queueMemory);
         });
     }
 

@@ -16,6 +16,8 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Flow;
+import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -178,7 +180,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public Map<String, Long> counters() {
-        return engineSide.counters().byName();
+        return engineSide.counters().byName(domain.nic().transport().counters(type()));
     }
 
     // ---------------------------------------------------------------- state
@@ -429,6 +431,12 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void detachMulticast(Gid group) throws RdmaException {
         groups.detach(group);
+    }
+
+    @Override
+    public Flow attachFlow(FlowRule rule) throws RdmaException {
+        checkOpen();
+        return QueuePair.super.attachFlow(rule);
     }
 
     // ---------------------------------------------------------------- what else it knows

@@ -31,7 +31,6 @@ final class SoftSendBatch extends RequestBatch {
     private boolean hasCurrent;
     private boolean isInlined;
     private @Nullable RdmaException failure;
-    private @Nullable IllegalStateException mistake;
     private long id;
 
     SoftSendBatch(SoftQueuePair queuePair, SendPosting posting, Set<SendOpcode> offered) {
@@ -71,7 +70,6 @@ final class SoftSendBatch extends RequestBatch {
         isInBatch = true;
         hasCurrent = false;
         failure = null;
-        mistake = null;
         id = 0;
         clearFlags();
     }
@@ -111,7 +109,7 @@ final class SoftSendBatch extends RequestBatch {
             return;
         }
         hasCurrent = false;
-        if (failure != null || mistake != null) {
+        if (failure != null) {
             return;
         }
         try {
@@ -122,9 +120,6 @@ final class SoftSendBatch extends RequestBatch {
             }
         } catch (RdmaException e) {
             fail(e);
-        } catch (IllegalStateException closed) {
-            // Reported at the end of the batch, which the application has to end in any case.
-            mistake = mistake == null ? closed : mistake;
         }
     }
 
@@ -147,7 +142,7 @@ final class SoftSendBatch extends RequestBatch {
     public SendBatch inline(MemorySegment data) {
         Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
-        if (failure != null || mistake != null) {
+        if (failure != null) {
             return this;
         }
         try {
@@ -163,9 +158,6 @@ final class SoftSendBatch extends RequestBatch {
             SendPosting.copyInline(data, 0, data.byteSize(), slot);
         } catch (RdmaException e) {
             fail(e);
-        } catch (IllegalStateException unreadable) {
-            // Reported at the end of the batch, which the application has to end in any case.
-            mistake = unreadable;
         }
         return this;
     }
@@ -176,11 +168,6 @@ final class SoftSendBatch extends RequestBatch {
     public void post() throws RdmaException {
         requireBatch();
         stageCurrent();
-        IllegalStateException misused = mistake;
-        if (misused != null) {
-            close();
-            throw misused;
-        }
         RdmaException refused = failure;
         if (refused != null) {
             close();
@@ -203,7 +190,6 @@ final class SoftSendBatch extends RequestBatch {
         isInBatch = false;
         hasCurrent = false;
         failure = null;
-        mistake = null;
         current.clear();
         posting.ring().unlock();
     }

@@ -190,6 +190,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
+    public int number() throws RdmaException {
+        checkOpen();
+        return SharedReceiveQueue.super.number();
+    }
+
+    @Override
     public String toString() {
         return ResourceText.of(this);
     }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -44,6 +45,12 @@ public interface Transport {
     default void checkShared() {
         // Most transports share nothing.
     }
+
+    /** {@return what the device counts} For any thread. */
+    Set<Counter> counters();
+
+    /** {@return what its queue pairs of a type count} For any thread. */
+    Set<Counter> counters(QueuePairType type);
 
     // ---------------------------------------------------------------- addresses
 
