@@ -18,7 +18,9 @@ import java.util.Set;
  * }
  *
  * <p>Between {@link #startPoll} that returned true and {@link #endPoll} the batch belongs to the calling
- * thread; other threads that poll wait for its end.
+ * thread; other threads that poll wait for its end, and {@link #poll} of this thread throws {@link IllegalStateException}.
+ *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
