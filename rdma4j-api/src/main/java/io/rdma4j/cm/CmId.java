@@ -46,7 +46,12 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
  * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link RdmaClosedException}.
- * {@link #createQueuePair} throws {@link IllegalStateException} before the id has an address.
+ *
+ * <p>What asks or uses the device ({@link #context}, {@link #privateDataLimits}, {@link #protectionDomain}, registering,
+ * {@link #createQueuePair}, {@link #createSharedReceiveQueue}, {@link #initQueuePairAttributes}, {@link #joinMulticast}) throws
+ * {@link IllegalStateException} while the id has none: before an address is bound or resolved, and while it is bound to the
+ * wildcard address. {@link #localAddress} and {@link #peerAddress} throw it before the id has such an address;
+ * {@link #queuePair}, posting and waiting for completions throw it before the id has a queue pair.
  *
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
@@ -266,7 +271,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return the device it uses} C: {@code id->verbs}.
      *
-     * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public DeviceContext context() {
         return addresses.device().context();
@@ -315,7 +321,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * the device.
      *
      * @throws RdmaException EOPNOTSUPP for an id of datagrams if its device does not support datagrams
-     * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public PrivateDataLimits privateDataLimits() throws RdmaException {
         return made(exchange::privateDataLimits);
@@ -551,7 +558,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * {@code pd} of {@code NULL}.
      *
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
-     * @throws IllegalStateException before an address is bound or resolved
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public QueuePair createQueuePair() throws RdmaException {
         return createQueuePair(new QueuePairInitAttributes());
@@ -567,7 +575,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *        data is raised to {@link #INLINE_DATA} bytes if it is less
      * @throws RdmaException EINVAL if the id has a queue pair, or if a type was set that is not that of the id, or for a
      *         domain of another device context; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
-     * @throws IllegalStateException before an address is bound or resolved
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         return createQueuePair(new QueuePairTemplate(null, attributes));
@@ -579,7 +588,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param domain a domain of {@link #context}
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
-     * @throws IllegalStateException before an address is bound or resolved
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes)
             throws RdmaException {
@@ -614,6 +624,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, for type XRC
      *         without XRC domain or completion queue, or naming the limit for a size out of range; EOPNOTSUPP for a type
      *         that the device does not support; ENOMEM naming the limit when the device has as many queues as it can have
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes attributes)
             throws RdmaException {
@@ -627,6 +639,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @param domain a domain of {@link #context}
      * @param attributes its user context is this id if none is set
      * @throws RdmaException as {@link #createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain,
             SharedReceiveQueueInitAttributes attributes) throws RdmaException {
@@ -653,6 +667,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * active side, after CONNECT_REQUEST on the passive side. C: {@code rdma_init_qp_attr}.
      *
      * @throws RdmaException EINVAL for another state, or before the peer's parameters are known
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public QueuePairAttributes initQueuePairAttributes(QueuePairState target) throws RdmaException {
         return made(() -> {
@@ -863,6 +879,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Joins a multicast group to send to it and to receive from it, without an object for the event.
      *
      * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public void joinMulticast(InetAddress group) throws RdmaException {
         joinMulticast(group, null);
@@ -883,6 +901,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit if the queue pair or the
      *         device is in as many groups as it can be, EBADF if the queue pair was closed meanwhile, and EINTR when
      *         interrupted. An asynchronous id reports those as MULTICAST_ERROR
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
         step(() -> groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context));
@@ -893,6 +913,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * C: {@code rdma_join_multicast_ex}.
      *
      * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
+     * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
+     *         to the wildcard address
      */
     public void joinMulticast(InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {

@@ -35,8 +35,8 @@ import java.util.List;
  *
  * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for a request that the queue
  * pair or its state does not allow, EBADF once the id or the queue pair is closed, and {@link IllegalStateException} before
- * there is a queue pair; registering
- * throws as {@link ProtectionDomain#register} does.
+ * there is a queue pair, and for a send as {@link QueuePair#postSend(SendWorkRequest)} does; registering throws as
+ * {@link #protectionDomain} and {@link ProtectionDomain#register} do.
  *
  * <p>Waiting for a completion neither takes events from the queue's channel nor asks for any. So queues may
  * share a channel, and threads may wait for completions and for events of the same queue. One of the threads that
@@ -50,6 +50,8 @@ import java.util.List;
  * queue, only the state of this one counts. When the peer disconnects, the queue pair of a synchronous id fails by
  * itself; that of an asynchronous id fails when the application calls {@link CmId#disconnect} or {@link CmId#close}
  * after DISCONNECTED.
+ *
+ * <p>Implemented by {@link CmId} and by programs; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
@@ -80,6 +82,8 @@ public interface QueuePairOperations {
      * {@code id->pd}.
      *
      * @throws RdmaException ENOMEM when the device has no room for another domain
+     * @throws IllegalStateException if the id has no queue pair and no device, as before an address is bound or resolved, and
+     *         while it is bound to the wildcard address; for a queue pair of type XRC_RECEIVE, which has no domain
      */
     ProtectionDomain protectionDomain() throws RdmaException;
 
@@ -89,6 +93,7 @@ public interface QueuePairOperations {
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
+     * @throws IllegalStateException as {@link #protectionDomain}
      */
     default MemoryRegion registerMessages(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE);
@@ -100,6 +105,7 @@ public interface QueuePairOperations {
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
+     * @throws IllegalStateException as {@link #protectionDomain}
      */
     default MemoryRegion registerRead(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
@@ -111,6 +117,7 @@ public interface QueuePairOperations {
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
+     * @throws IllegalStateException as {@link #protectionDomain}
      */
     default MemoryRegion registerWrite(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,

@@ -106,7 +106,11 @@ public final class EventQueue<T, X extends Exception> {
 
     // ---------------------------------------------------------------- for threads that publish
 
-    /** Counts one more that publishes here. {@return false if the queue is closed} */
+    /**
+     * Counts one more that publishes here.
+     *
+     * @return false if the queue is closed
+     */
     public boolean attach() {
         lock.lock();
         try {

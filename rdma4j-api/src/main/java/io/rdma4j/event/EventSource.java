@@ -68,7 +68,11 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
         return queue.isClosed();
     }
 
-    /** Closes the channel and wakes its waiters. {@return how many still use it; it is closed if there are none} */
+    /**
+     * Closes the channel and wakes its waiters, unless it is used.
+     *
+     * @return how many still use it; it is closed if there are none
+     */
     protected final int closeUnlessUsed() {
         return queue.closeUnlessUsed();
     }

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_ah}, {@code ibv_destroy_ah} is {@link #close()}. Belongs to its protection
  * domain. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface AddressHandle extends AutoCloseable {

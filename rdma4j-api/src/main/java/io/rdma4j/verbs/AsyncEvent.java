@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
  * <p>C: {@code struct ibv_async_event}, {@code ibv_ack_async_event}. An object with unacknowledged
  * events cannot be closed. Closing the event acknowledges it.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface AsyncEvent extends AutoCloseable {

@@ -10,6 +10,8 @@ import java.lang.foreign.MemorySegment;
  * <p>C: the {@code alloc} and {@code free} members of {@code struct ibv_parent_domain_init_attr}. Called
  * while an object is created or closed; must not call the device.
  *
+ * <p>Implemented by programs.
+ *
  * @since 0.1.0
  */
 @Experimental

@@ -13,6 +13,8 @@ import java.time.Duration;
  * completions arrive than the queue can hold, the queue and every queue pair that uses it fail
  * ({@link AsyncEventType#CQ_ERROR}); the completions in the queue can still be polled.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface CompletionQueue extends AutoCloseable {
@@ -37,13 +39,20 @@ public interface CompletionQueue extends AutoCloseable {
      * @return how many were filled
      * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails;
      *         EBADF if the queue is closed
+     * @throws IllegalStateException if the calling thread reads this queue in place
+     *         ({@link ExtendedCompletionQueue#startPoll})
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
     /**
-     * Takes one completion. {@return whether there was one}
+     * Takes the oldest completion from the queue, without waiting.
      *
-     * @throws RdmaException EIO if the queue has overrun and is empty, EBADF if it is closed
+     * @param completion filled if there was one
+     * @return whether there was one
+     * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails; EBADF if
+     *         the queue is closed
+     * @throws IllegalStateException if the calling thread reads this queue in place
+     *         ({@link ExtendedCompletionQueue#startPoll})
      */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
@@ -55,6 +64,8 @@ public interface CompletionQueue extends AutoCloseable {
      * @return how many were taken
      * @throws RdmaException as {@link #poll(WorkCompletion)}, and what the handler throws; the completion that it had was
      *         taken, those after it are still in the queue
+     * @throws IllegalStateException if the calling thread reads this queue in place
+     *         ({@link ExtendedCompletionQueue#startPoll})
      */
     int poll(int limit, CompletionHandler handler) throws RdmaException;
 

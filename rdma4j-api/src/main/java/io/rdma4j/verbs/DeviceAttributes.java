@@ -7,10 +7,10 @@ import java.util.Set;
  * What a device is and can do.
  *
  * <p>C: {@code struct ibv_device_attr} and {@code struct ibv_device_attr_ex} with its {@code orig_attr}, {@code ibv_query_device} and
- * {@code ibv_query_device_ex}. What this interface does not offer on any device (TSO, RSS, tag matching, raw packets, packet
- * pacing) has no method.
+ * {@code ibv_query_device_ex}. Left out is what this interface does not offer on any device (TSO, RSS, tag matching), and what
+ * a device says about raw packets and packet pacing.
  *
- * <p>Implemented by rdma4j alone; a later version may add methods.
+ * <p>Implemented by rdma4j alone; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */

@@ -11,6 +11,8 @@ import java.util.Map;
  *
  * <p>C: {@code struct ibv_context}. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface DeviceContext extends AutoCloseable {

@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
  * {@link ProtectionDomain#register(MemoryRegionInitAttributes)}, as a region whose addresses start at 0.
  * Starts zeroed. Thread safe; concurrent copies of the same bytes mix.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface DeviceMemory extends AutoCloseable {

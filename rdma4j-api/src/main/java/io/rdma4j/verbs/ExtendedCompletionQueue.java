@@ -21,8 +21,10 @@ import java.util.Set;
  * }
  *
  * <p>Between {@link #startPoll} that returned true and {@link #endPoll} the batch belongs to the calling
- * thread; other threads that poll wait for its end. A handler ({@link CompletionQueue#poll(int, CompletionHandler)}) needs no
- * end and keeps nobody waiting.
+ * thread; other threads that poll wait for its end, and {@link #poll} of this thread throws {@link IllegalStateException}. A
+ * handler ({@link CompletionQueue#poll(int, CompletionHandler)}) needs no end and keeps nobody waiting.
+ *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */

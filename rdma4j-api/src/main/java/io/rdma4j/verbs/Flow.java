@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
  *
+ * <p>Implemented by providers.
+ *
  * @since 0.1.0
  */
 @Experimental

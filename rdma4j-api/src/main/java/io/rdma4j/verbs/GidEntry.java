@@ -5,7 +5,7 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_gid_entry}, {@code ibv_query_gid_ex}, {@code ibv_query_gid_table}.
  *
- * <p>Implemented by rdma4j alone; a later version may add methods.
+ * <p>Implemented by rdma4j alone; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */

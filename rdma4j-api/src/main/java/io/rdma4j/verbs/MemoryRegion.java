@@ -11,6 +11,8 @@ import java.util.Set;
  * maps is truncated, access to a software device's region fails as if the region were closed. A native device may
  * go on writing to the pages, which can belong to something else by then: close the region first. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface MemoryRegion extends AutoCloseable {

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface MemoryWindow extends AutoCloseable {

@@ -8,7 +8,7 @@ import java.util.Set;
  * <p>C: {@code struct ibv_port_attr}, {@code ibv_query_port}. The LID and subnet manager fields have a
  * meaning on InfiniBand only and are zero elsewhere.
  *
- * <p>Implemented by rdma4j alone; a later version may add methods.
+ * <p>Implemented by rdma4j alone; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */

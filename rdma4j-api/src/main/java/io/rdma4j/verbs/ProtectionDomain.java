@@ -9,6 +9,8 @@ import java.util.Set;
  *
  * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface ProtectionDomain extends AutoCloseable {

@@ -28,6 +28,8 @@ import java.util.Map;
  * A completion orders everything before it, on every device. On a native device the order of WRITEs is that of the NIC and its
  * bus; most keep it unless {@link AccessFlag#RELAXED_ORDERING} was asked for.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface QueuePair extends AutoCloseable {
@@ -139,6 +141,7 @@ public interface QueuePair extends AutoCloseable {
      *         operation or a flag that the device does not support, EFAULT for inline data that cannot be read, ENOMEM
      *         when the queue is full; on a native device also EFAULT for memory whose arena is closed, EPERM for a bind of
      *         a window or region of another domain, and EBUSY while another queue pair is posted a bind of the same window
+     * @throws IllegalStateException if the calling thread has begun a batch ({@link #startBatch}) that it has not ended
      */
     void postSend(SendWorkRequest request) throws RdmaException;
 
@@ -147,14 +150,16 @@ public interface QueuePair extends AutoCloseable {
      *
      * @throws PostException if one is refused, with the errno that {@link #postSend(SendWorkRequest)} has for it, or
      *         EINVAL if it is null; the requests before it are posted
+     * @throws IllegalStateException if the calling thread has begun a batch ({@link #startBatch}) that it has not ended;
+     *         nothing is posted then
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
     /**
      * Begins a batch of sends, which are built in place and posted together. Other threads that post sends wait for its end,
-     * so end it also when something fails ({@code try}). {@return the batch, always the same object} C: {@code ibv_wr_start},
-     * {@code ibv_qp_to_qp_ex}.
+     * so end it also when something fails ({@code try}). C: {@code ibv_wr_start}, {@code ibv_qp_to_qp_ex}.
      *
+     * @return the batch, always the same object
      * @throws RdmaException EBADF if the queue pair is closed
      * @throws IllegalStateException if the calling thread has begun one already, or if the queue pair was created without
      *         {@link QueuePairInitAttributes#sendOperations}
@@ -187,6 +192,7 @@ public interface QueuePair extends AutoCloseable {
      *        {@link SendFlag#FENCE} waits for outstanding READs and atomics
      * @throws RdmaException EINVAL for a window of type 2 or another flag, EPERM for a window or region of another domain,
      *         and as {@link #postSend(SendWorkRequest)}
+     * @throws IllegalStateException if the calling thread has begun a batch ({@link #startBatch}) that it has not ended
      */
     void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
             SendFlag... flags) throws RdmaException;
@@ -238,7 +244,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * {@return whether the bytes of one message become visible in memory in order, so that its last byte tells that the others
-     * are there} It says nothing of the order of two messages, for which see above. C:
+     * are there} It says nothing of the order of two messages, which the description of {@link QueuePair} tells. C:
      * {@code ibv_query_qp_data_in_order}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_device}. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface RdmaDevice {

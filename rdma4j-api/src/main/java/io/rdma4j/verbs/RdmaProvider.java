@@ -7,6 +7,8 @@ import java.util.List;
 /**
  * A source of devices, found by {@link java.util.ServiceLoader}. Programs use {@link RdmaDevices}.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface RdmaProvider {

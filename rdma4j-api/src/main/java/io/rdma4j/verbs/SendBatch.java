@@ -9,8 +9,18 @@ import java.util.Set;
  * <p>C: {@code struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch begins with
  * {@link QueuePair#startBatch} and ends with {@link #post}, or without posting anything with {@link #close}. In between come
  * any number of requests: for each first its operation, such as {@link #send}, then its memory. {@link #id} and
- * {@link #flags} apply to the requests that begin after them. Names and orders of arguments are those of
- * {@link SendWorkRequest}.
+ * {@link #flags} apply to the requests that begin after them.
+ *
+ * <p>Operations, {@link #add}, {@link #inline} and {@link #to} have the names and the order of arguments of
+ * {@link SendWorkRequest}, with these differences:
+ * <ul>
+ * <li>{@link #flags} replaces the flags, of all requests that follow; {@link SendWorkRequest#set(SendFlag)} adds one to its
+ * request.
+ * <li>{@link #atomicWrite} takes its 8 bytes as an argument and copies them at once; that of a request takes them by
+ * {@code add} or {@code inline}.
+ * <li>{@link #inline} copies at once and appends; that of a request copies when it is posted, and a second call replaces the
+ * first.
+ * </ul>
  *
  * {@snippet :
  * try (SendBatch batch = queuePair.startBatch()) {
@@ -22,8 +32,11 @@ import java.util.Set;
  *
  * <p>{@link #post} reports errors of single requests, and then posts nothing, as in C. Between start
  * and end the batch belongs to the calling thread; other threads that post sends wait for its end. So end it by
- * {@code try}, also when something fails in between. Posting allocates nothing. A queue pair has one object for all its
+ * {@code try}, also when something fails in between. Outside a batch, and in any other thread, all methods but {@link #queuePair}
+ * and {@link #close} throw {@link IllegalStateException}. Posting allocates nothing. A queue pair has one object for all its
  * batches.
+ *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */

@@ -9,6 +9,8 @@ import java.util.List;
  *
  * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface SharedReceiveQueue extends AutoCloseable {

@@ -6,6 +6,8 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_td}, {@code ibv_alloc_td}. A device may use it to leave out locks; it is put to
  * use through {@link ProtectionDomain#createParentDomain}. Thread safe.
  *
+ * <p>Implemented by providers; a later version adds methods only as {@code default}.
+ *
  * @since 0.1.0
  */
 public interface ThreadDomain extends AutoCloseable {

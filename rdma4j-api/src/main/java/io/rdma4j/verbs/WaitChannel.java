@@ -7,7 +7,8 @@ import java.time.Duration;
 
 /**
  * A channel that events arrive in; one thread takes each of them: {@link CompletionChannel}, {@link AsyncEventChannel}, and
- * the event channel of the connection manager ({@code CmEventChannel}). Implemented by rdma4j alone; a later version may add methods.
+ * the event channel of the connection manager ({@code CmEventChannel}). Implemented by rdma4j alone; a later version adds
+ * methods only as {@code default}.
  *
  * <p>C: the file descriptor of {@code struct ibv_comp_channel}, {@code struct rdma_event_channel} or {@code struct
  * ibv_context}, for which a program can poll(2). Thread safe. Virtual threads may wait here.

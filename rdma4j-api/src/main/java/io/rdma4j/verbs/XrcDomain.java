@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
  * {@link QueuePairType#XRC_SEND}, and at the peer a receiving one, created here. Thread safe.
  *
+ * <p>Implemented by providers.
+ *
  * @since 0.1.0
  */
 @Experimental

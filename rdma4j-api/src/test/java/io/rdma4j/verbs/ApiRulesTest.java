@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * is listed with its reason.
  */
 class ApiRulesTest {
-    /** Closed values, which programs write and compare; those of flows, whose rules are layouts of packets. */
+    /** What is closed, or experimental as the rules of flows are; ADR 58 says why of each. */
     private static final Set<String> RECORDS = Set.of("AbsentDevice", "AddressHandleAttributes",
             "EnhancedConnectionOptions", "EthernetAddress", "EthernetMatch", "Fields", "FlowRule",
             "Gid", "Ipv4Match", "Ipv6Match", "MemoryWindowBind", "PortMatch", "PrivateDataLimits",
@@ -78,12 +78,33 @@ class ApiRulesTest {
                         .contains("@since "));
     }
 
+    /** Who implements an interface is broken by an abstract method that is added; what is experimental promises nothing. */
+    @Test
+    void interfacesSayWhoImplementsThemAndHowTheyGrow() {
+        Pattern sentence = Pattern.compile(
+                "Implemented by (?:providers|programs|\\{@link CmId} and by programs|rdma4j alone)"
+                        + "(; a later version adds methods only as \\{@code default})?\\.");
+        Map<String, String> sources = ApiSources.all().stream().collect(
+                Collectors.toMap(ApiSources.Source::name, ApiSources.Source::text));
+        assertThat(ApiTypes.all())
+                .filteredOn(type -> type.isInterface() && !type.isAnnotation() && !type.isSealed()
+                        && !type.isAnnotationPresent(FunctionalInterface.class))
+                .hasSizeGreaterThan(20).allSatisfy(type -> {
+                    String javadoc = javadoc(type, sources);
+                    Matcher said = sentence.matcher(javadoc);
+                    assertThat(said.find()).as(type.getName()).isTrue();
+                    assertThat(said.group(1) == null).as(type.getName())
+                            .isEqualTo(javadoc.contains("@Experimental"));
+                });
+    }
+
     /** Members stand in another order there, and a jar has no documents beside it. */
     @Test
     void javadocPointsToNothingThatItsReaderDoesNotHave() {
         for (ApiSources.Source source : ApiSources.all()) {
             assertThat(source.javadocs()).as(source.name()).noneMatch(
-                    javadoc -> Pattern.compile("(?i)\\bas above\\b|docs/").matcher(javadoc).find());
+                    javadoc -> Pattern.compile("(?i)\\b(?:as|see) (?:above|below)\\b|docs/")
+                            .matcher(javadoc).find());
         }
     }
 

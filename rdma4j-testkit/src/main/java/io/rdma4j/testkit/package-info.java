@@ -9,6 +9,8 @@
  * device. Tests of devices find {@link io.rdma4j.testkit.Wait}, {@link io.rdma4j.testkit.FlightRecording},
  * {@link io.rdma4j.testkit.LogLines} and {@link io.rdma4j.testkit.ListedDevice} here, too.
  * Start reading at {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
+ *
+ * <p>This package is exported and may change in any version until it is declared stable.
  */
 @NullMarked
 package io.rdma4j.testkit;

@@ -31,7 +31,6 @@ final class NativeSendBatch extends RequestBatch {
     private boolean isInBatch;
     private boolean isInlined;
     private @Nullable RdmaException failure;
-    private @Nullable IllegalStateException mistake;
     private long id;
 
     NativeSendBatch(NativeQueuePair owner, NativeSendQueue queue, Set<SendOpcode> offered) {
@@ -71,7 +70,6 @@ final class NativeSendBatch extends RequestBatch {
         isInBatch = true;
         count = 0;
         failure = null;
-        mistake = null;
         id = 0;
         clearFlags();
     }
@@ -165,9 +163,6 @@ final class NativeSendBatch extends RequestBatch {
             endInline();
         }
         try {
-            if (mistake != null) {
-                throw mistake;
-            }
             if (failure != null) {
                 throw failure;
             }
@@ -189,7 +184,6 @@ final class NativeSendBatch extends RequestBatch {
         isInBatch = false;
         isInlined = false;
         failure = null;
-        mistake = null;
         queue.lock().unlock();
     }
 }

@@ -135,6 +135,7 @@ final class NativeSendQueue {
         lock.lock();
         context.lock();
         try (Arena ofCall = Arena.ofConfined()) {
+            requireNoBatch();
             queuePair.checkOpen();
             own.checkOpen();
             region.checkOpen();

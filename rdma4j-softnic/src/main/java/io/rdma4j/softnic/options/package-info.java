@@ -4,6 +4,8 @@
  *
  * <p>They are for programs that test with the software NIC. Start reading at
  * {@link io.rdma4j.softnic.options.DeviceOptions}. Knows the verbs and nothing of the NIC.
+ *
+ * <p>This package is exported and may change in any version until it is declared stable.
  */
 @NullMarked
 package io.rdma4j.softnic.options;
