@@ -8,10 +8,8 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.verbs.NativeLibraries;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.TransportType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -96,30 +94,12 @@ final class DeviceList {
                 index == null ? -1 : (int) index.call(pointer).value(),
                 Native.bigEndian(
                         libraries.verbs().get(VerbsSymbol.GET_DEVICE_GUID).call(pointer).value()),
-                nodeType(Native.getInt(device, Layout.Device.NODE_TYPE)),
-                transport(Native.getInt(device, Layout.Device.TRANSPORT_TYPE)));
+                Native.getInt(device, Layout.Device.NODE_TYPE),
+                Native.getInt(device, Layout.Device.TRANSPORT_TYPE));
     }
 
     private static String name(MemorySegment device) {
         return Native.text(device, Layout.Device.NAME, Layout.Device.NAME_LENGTH);
-    }
-
-    private static NodeType nodeType(int code) {
-        for (NodeType type : NodeType.values()) {
-            if (type.code() == code) {
-                return type;
-            }
-        }
-        return NodeType.UNSPECIFIED;
-    }
-
-    private static TransportType transport(int code) {
-        for (TransportType type : TransportType.values()) {
-            if (type.code() == code) {
-                return type;
-            }
-        }
-        return TransportType.UNSPECIFIED;
     }
 
     /**

@@ -22,10 +22,20 @@ import java.util.List;
  * @param hostedAddresses its addresses at the time of listing
  */
 record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress> hostedAddresses,
-        String name, int index, long nodeGuid, NodeType nodeType,
-        TransportType transport) implements CmDevice {
+        String name, int index, long nodeGuid, int nodeTypeCode,
+        int transportCode) implements CmDevice {
     NativeDevice {
         hostedAddresses = List.copyOf(hostedAddresses);
+    }
+
+    @Override
+    public NodeType nodeType() {
+        return NodeType.ofCode(nodeTypeCode);
+    }
+
+    @Override
+    public TransportType transport() {
+        return TransportType.ofCode(transportCode);
     }
 
     @Override

@@ -56,11 +56,15 @@ final class FakeVerbs {
     }
 
     FakeVerbs device(String name, NodeType type, TransportType transport) {
+        return device(name, type.code(), transport.code());
+    }
+
+    FakeVerbs device(String name, int type, int transport) {
         MemorySegment device = arena.allocate(Device.SIZE, 8);
         byte[] text = name.getBytes(StandardCharsets.UTF_8);
         MemorySegment.copy(text, 0, device, JAVA_BYTE, Device.NAME, text.length);
-        Native.putInt(device, Device.NODE_TYPE, type.code());
-        Native.putInt(device, Device.TRANSPORT_TYPE, transport.code());
+        Native.putInt(device, Device.NODE_TYPE, type);
+        Native.putInt(device, Device.TRANSPORT_TYPE, transport);
         devices.add(device);
         return this;
     }

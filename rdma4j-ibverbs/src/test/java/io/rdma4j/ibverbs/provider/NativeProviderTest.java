@@ -91,9 +91,22 @@ class NativeProviderTest {
         assertThat(first.hosts(OF_LO)).isTrue();
         RdmaDevice second = provider.devices().getLast();
         assertThat(second.nodeType()).isEqualTo(NodeType.RNIC);
+        assertThat(second.nodeTypeCode()).isEqualTo(4);
         assertThat(second.transport()).isEqualTo(TransportType.IWARP);
+        assertThat(second.transportCode()).isEqualTo(1);
         // Listing is no reason to open the connection manager.
         assertThat(loaded).containsExactly(VERBS);
+    }
+
+    @Test
+    void kindsThatThisVersionDoesNotKnowAreToldWithTheirNumbers() {
+        oneDevice();
+        verbs.device("newer0", 99, 77);
+        RdmaDevice newer = provider.devices().getLast();
+        assertThat(newer.nodeType()).isEqualTo(NodeType.UNKNOWN);
+        assertThat(newer.nodeTypeCode()).isEqualTo(99);
+        assertThat(newer.transport()).isEqualTo(TransportType.UNKNOWN);
+        assertThat(newer.transportCode()).isEqualTo(77);
     }
 
     @Test
