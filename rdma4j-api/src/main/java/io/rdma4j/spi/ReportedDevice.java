@@ -7,20 +7,43 @@ import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
-/** What a device reports of itself. Keeps copies of the collections. */
+/** What a device reports of itself, in the numbers of verbs.h. Keeps copies of the collections. */
 public record ReportedDevice(String firmwareVersion, long nodeGuid, long systemImageGuid,
         int vendorId, int vendorPartId, int hardwareVersion, int physicalPortCount,
-        Set<DeviceCapability> capabilities, AtomicCapability atomicCapability,
-        int localAckDelayExponent,
+        int capabilityFlags, int atomicCapabilityCode, int localAckDelayExponent,
         int completionVectors, Map<DeviceLimit, Long> limits, long completionTimestampMask,
         long clockKhz, int maxModerationCount, int maxModerationPeriodUs, long maxDeviceMemory,
-        Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging) implements DeviceAttributes {
+        Map<QueuePairType, Integer> onDemandPagingBits) implements DeviceAttributes {
     public ReportedDevice {
-        capabilities = Set.copyOf(capabilities);
         limits = Map.copyOf(limits);
-        onDemandPaging = Map.copyOf(onDemandPaging);
+        onDemandPagingBits = Map.copyOf(onDemandPagingBits);
+    }
+
+    @Override
+    public Set<DeviceCapability> capabilities() {
+        return ReportedBits.named(capabilityFlags, DeviceCapability.class, DeviceCapability::bit);
+    }
+
+    @Override
+    public AtomicCapability atomicCapability() {
+        return AtomicCapability.ofCode(atomicCapabilityCode);
+    }
+
+    @Override
+    public Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging() {
+        Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
+        onDemandPagingBits.forEach((type, bits) -> {
+            Set<OnDemandCapability> named = ReportedBits.named(bits, OnDemandCapability.class,
+                    OnDemandCapability::bit);
+            if (!named.isEmpty()) {
+                paging.put(type, named);
+            }
+        });
+        return Collections.unmodifiableMap(paging);
     }
 }

@@ -5,6 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code enum ibv_atomic_cap}.
  *
+ * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
+ *
  * @since 0.1.0
  */
 public enum AtomicCapability {
@@ -13,7 +15,12 @@ public enum AtomicCapability {
     /** Atomic among all work of this device. C: {@code IBV_ATOMIC_HCA}. */
     HCA(1, "ATOMIC_HCA"),
     /** Atomic also against the processor. C: {@code IBV_ATOMIC_GLOB}. */
-    GLOBAL(2, "ATOMIC_GLOB");
+    GLOBAL(2, "ATOMIC_GLOB"),
+    /**
+     * One that this version does not know, of a device that has atomic operations;
+     * {@link DeviceAttributes#atomicCapabilityCode} has its number.
+     */
+    UNKNOWN(-1, "invalid atomic capability");
 
     private final int code;
     private final String text;
@@ -23,7 +30,17 @@ public enum AtomicCapability {
         this.text = text;
     }
 
-    /** {@return the number verbs.h gives this} */
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static AtomicCapability ofCode(int code) {
+        for (AtomicCapability each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
     public int code() {
         return code;
     }

@@ -39,8 +39,14 @@ public interface DeviceAttributes {
     /** {@return what it can do} C: {@code device_cap_flags}. */
     Set<DeviceCapability> capabilities();
 
+    /** {@return the bits of what it can do, also those without a name} C: {@code device_cap_flags}. */
+    int capabilityFlags();
+
     /** {@return how far its atomics are atomic} C: {@code atomic_cap}. */
     AtomicCapability atomicCapability();
+
+    /** {@return the number of that in verbs.h, also where it is UNKNOWN} C: {@code atomic_cap}. */
+    int atomicCapabilityCode();
 
     /**
      * {@return the delay it may add before it acknowledges: 4.096 us times 2 to this power} C: {@code local_ca_ack_delay}.
@@ -77,6 +83,12 @@ public interface DeviceAttributes {
      * C: {@code odp_caps.per_transport_caps}.
      */
     Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging();
+
+    /**
+     * {@return the bits of that for each transport that has any, also those without a name} C: {@code
+     * odp_caps.per_transport_caps}.
+     */
+    Map<QueuePairType, Integer> onDemandPagingBits();
 
     /** {@return a limit, 0 for one that the device does not name} */
     default long limit(DeviceLimit limit) {

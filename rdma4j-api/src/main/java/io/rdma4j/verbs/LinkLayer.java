@@ -11,16 +11,35 @@ package io.rdma4j.verbs;
  */
 public enum LinkLayer {
     /** Not said. C: {@code IBV_LINK_LAYER_UNSPECIFIED}. */
-    UNSPECIFIED("Unspecified"),
+    UNSPECIFIED(0, "Unspecified"),
     /** InfiniBand. C: {@code IBV_LINK_LAYER_INFINIBAND}. */
-    INFINIBAND("InfiniBand"),
+    INFINIBAND(1, "InfiniBand"),
     /** Ethernet, or any IP interface. C: {@code IBV_LINK_LAYER_ETHERNET}. */
-    ETHERNET("Ethernet");
+    ETHERNET(2, "Ethernet"),
+    /** One that this version does not know; {@link PortAttributes#linkLayerCode} has its number. */
+    UNKNOWN(-1, "Unknown");
 
+    private final int code;
     private final String text;
 
-    LinkLayer(String text) {
+    LinkLayer(int code, String text) {
+        this.code = code;
         this.text = text;
+    }
+
+    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    public static LinkLayer ofCode(int code) {
+        for (LinkLayer each : values()) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** {@return the number verbs.h gives this, -1 for {@link #UNKNOWN}} */
+    public int code() {
+        return code;
     }
 
     /** {@return the name the tools print} */

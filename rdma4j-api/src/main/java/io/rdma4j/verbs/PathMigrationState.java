@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The state of automatic path migration.
  *
@@ -25,4 +27,16 @@ public enum PathMigrationState {
     public int code() {
         return code;
     }
+
+    /** {@return the state of a number of verbs.h, or null} */
+    public static @Nullable PathMigrationState ofCode(int code) {
+        for (PathMigrationState each : VALUES) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static final PathMigrationState[] VALUES = values();
 }

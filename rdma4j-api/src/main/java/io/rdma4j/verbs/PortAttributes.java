@@ -19,11 +19,23 @@ public interface PortAttributes {
     /** {@return the number of that state in verbs.h, also where it is UNKNOWN} C: {@code state}. */
     int stateCode();
 
-    /** {@return the largest path MTU the device supports} C: {@code max_mtu}. */
+    /**
+     * {@return the largest path MTU the device supports} For a number that this version does not know it is the largest
+     * known one below, which the device supports as well; {@link Mtu#MTU_256} if there is none. C: {@code max_mtu}.
+     */
     Mtu maxMtu();
 
-    /** {@return the largest path MTU that fits the interface now} C: {@code active_mtu}. */
+    /** {@return the number of that MTU as the device gave it, also where it is unknown} C: {@code max_mtu}. */
+    int maxMtuCode();
+
+    /**
+     * {@return the largest path MTU that fits the interface now} For a number that this version does not know as
+     * {@link #maxMtu}. C: {@code active_mtu}.
+     */
     Mtu activeMtu();
+
+    /** {@return the number of that MTU as the device gave it, also where it is unknown} C: {@code active_mtu}. */
+    int activeMtuCode();
 
     /** {@return entries of the GID table} C: {@code gid_tbl_len}. */
     int gidTableLength();
@@ -82,6 +94,12 @@ public interface PortAttributes {
     /** {@return the link below} C: {@code link_layer}. */
     LinkLayer linkLayer();
 
+    /** {@return the number of that link in verbs.h, also where it is UNKNOWN} C: {@code link_layer}. */
+    int linkLayerCode();
+
     /** {@return what it demands of those who use it} C: {@code flags}. */
     Set<PortFlag> flags();
+
+    /** {@return the bits of that, also those without a name} C: {@code flags}. */
+    int flagBits();
 }

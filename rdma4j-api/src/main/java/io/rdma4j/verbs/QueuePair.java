@@ -105,10 +105,12 @@ public interface QueuePair extends AutoCloseable {
     void modify(QueuePairAttributes attributes) throws RdmaException;
 
     /**
-     * {@return its attributes, as far as the device knows them} The object is a copy that belongs to the caller. C:
-     * {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
+     * {@return its attributes, as far as the device knows them} One that the device has not set, and a state of path migration
+     * that this version does not know, are not in their {@link QueuePairAttributes#mask mask}. The object is a copy that
+     * belongs to the caller. C: {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
-     * @throws RdmaException EIO if the device has failed, never by a software device; EBADF if the queue pair is closed
+     * @throws RdmaException EIO if the device has failed or gives a state or a path MTU that this version does not know, never
+     *         by a software device; EBADF if the queue pair is closed
      */
     QueuePairAttributes query() throws RdmaException;
 

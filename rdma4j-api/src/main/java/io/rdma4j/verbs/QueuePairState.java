@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The state of a queue pair: what may be posted, and what it sends and receives. {@link QueuePair#modify} moves it
  * from one to the next; a queue pair of a {@code CmId} is moved by the connection manager.
@@ -56,4 +58,16 @@ public enum QueuePairState {
     public int code() {
         return code;
     }
+
+    /** {@return the state of a number of verbs.h, or null} */
+    public static @Nullable QueuePairState ofCode(int code) {
+        for (QueuePairState each : VALUES) {
+            if (each.code == code) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static final QueuePairState[] VALUES = values();
 }

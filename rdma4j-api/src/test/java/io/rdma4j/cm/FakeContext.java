@@ -253,10 +253,11 @@ final class FakeContext implements CmContext {
 
     @Override
     public PortAttributes queryPort(int port) {
-        return new ReportedPort(portState.code(), Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0,
+        return new ReportedPort(portState.code(), Mtu.MTU_4096.code(),
+                Mtu.MTU_1024.code(), 2, 0, 0, 1 << 30, 0,
                 0, 1,
                 0,
-                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), LinkLayer.ETHERNET, Set.of());
+                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), LinkLayer.ETHERNET.code(), 0);
     }
 
     @Override

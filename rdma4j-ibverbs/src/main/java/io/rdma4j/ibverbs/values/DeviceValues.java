@@ -6,22 +6,14 @@ import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.spi.ReportedDevice;
 import io.rdma4j.spi.ReportedPort;
-import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceLimit;
-import io.rdma4j.verbs.LinkLayer;
-import io.rdma4j.verbs.Mtu;
-import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.PortAttributes;
-import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.QueuePairType;
 
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.Map;
-import java.util.Set;
 
 /** Reads {@code struct ibv_device_attr}, {@code ibv_device_attr_ex} and {@code ibv_port_attr}. */
 public final class DeviceValues {
@@ -29,21 +21,14 @@ public final class DeviceValues {
 
     /** {@return the contents of {@code struct ibv_device_attr_ex}, which begins with {@code struct ibv_device_attr}} */
     public static DeviceAttributes device(MemorySegment source, int completionVectors) {
-        Set<DeviceCapability> capabilities = EnumSet.noneOf(DeviceCapability.class);
-        int flags = Native.getInt(source, DeviceAttr.DEVICE_CAP_FLAGS);
-        for (DeviceCapability each : DeviceCapability.values()) {
-            if ((flags & each.bit()) != 0) {
-                capabilities.add(each);
-            }
-        }
         return new ReportedDevice(Native.text(source, 0, DeviceAttr.FIRMWARE_LENGTH),
                 Native.bigEndian(Native.getLong(source, DeviceAttr.NODE_GUID)),
                 Native.bigEndian(Native.getLong(source, DeviceAttr.SYS_IMAGE_GUID)),
                 Native.getInt(source, DeviceAttr.VENDOR_ID),
                 Native.getInt(source, DeviceAttr.VENDOR_PART_ID),
                 Native.getInt(source, DeviceAttr.HW_VER),
-                ports(source), capabilities,
-                atomics(Native.getInt(source, DeviceAttr.ATOMIC_CAP)),
+                ports(source), Native.getInt(source, DeviceAttr.DEVICE_CAP_FLAGS),
+                Native.getInt(source, DeviceAttr.ATOMIC_CAP),
                 Native.getByte(source, DeviceAttr.LOCAL_CA_ACK_DELAY), completionVectors,
                 limits(source), Native.getLong(source, DeviceAttrEx.COMPLETION_TIMESTAMP_MASK),
                 Native.getLong(source, DeviceAttrEx.HCA_CORE_CLOCK),
@@ -58,21 +43,13 @@ public final class DeviceValues {
         return extended == 0 ? Native.getByte(source, DeviceAttr.PHYS_PORT_CNT) : extended;
     }
 
-    private static Map<QueuePairType, Set<OnDemandCapability>> onDemandPaging(
-            MemorySegment source) {
-        Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
-        put(paging, QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
-        put(paging, QueuePairType.UC, Native.getInt(source, DeviceAttrEx.ODP_UC));
-        put(paging, QueuePairType.UD, Native.getInt(source, DeviceAttrEx.ODP_UD));
+    private static Map<QueuePairType, Integer> onDemandPaging(MemorySegment source) {
+        Map<QueuePairType, Integer> paging = new EnumMap<>(QueuePairType.class);
+        paging.put(QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
+        paging.put(QueuePairType.UC, Native.getInt(source, DeviceAttrEx.ODP_UC));
+        paging.put(QueuePairType.UD, Native.getInt(source, DeviceAttrEx.ODP_UD));
+        paging.values().removeIf(bits -> bits == 0);
         return paging;
-    }
-
-    private static AtomicCapability atomics(int code) {
-        return switch (code) {
-            case 1 -> AtomicCapability.HCA;
-            case 2 -> AtomicCapability.GLOBAL;
-            default -> AtomicCapability.NONE;
-        };
     }
 
     private static Map<DeviceLimit, Long> limits(MemorySegment source) {
@@ -130,25 +107,11 @@ public final class DeviceValues {
         };
     }
 
-    private static void put(Map<QueuePairType, Set<OnDemandCapability>> paging,
-            QueuePairType type, int bits) {
-        Set<OnDemandCapability> operations = EnumSet.noneOf(OnDemandCapability.class);
-        for (OnDemandCapability each : OnDemandCapability.values()) {
-            if ((bits & each.bit()) != 0) {
-                operations.add(each);
-            }
-        }
-        if (!operations.isEmpty()) {
-            paging.put(type, Set.copyOf(operations));
-        }
-    }
-
     /** {@return the contents of {@code struct ibv_port_attr}} */
     public static PortAttributes port(MemorySegment source) {
-        int flags = Native.getByte(source, PortAttr.FLAGS);
         return new ReportedPort(Native.getInt(source, PortAttr.STATE),
-                mtu(Native.getInt(source, PortAttr.MAX_MTU)),
-                mtu(Native.getInt(source, PortAttr.ACTIVE_MTU)),
+                Native.getInt(source, PortAttr.MAX_MTU),
+                Native.getInt(source, PortAttr.ACTIVE_MTU),
                 Native.getInt(source, PortAttr.GID_TBL_LEN),
                 Native.getInt(source, PortAttr.PORT_CAP_FLAGS),
                 Native.getShort(source, PortAttr.PORT_CAP_FLAGS2),
@@ -164,21 +127,7 @@ public final class DeviceValues {
                 Native.getByte(source, PortAttr.ACTIVE_WIDTH),
                 Native.getByte(source, PortAttr.ACTIVE_SPEED),
                 Native.getByte(source, PortAttr.PHYS_STATE),
-                linkLayer(Native.getByte(source, PortAttr.LINK_LAYER)),
-                (flags & PortFlag.GRH_REQUIRED.bit()) != 0 ? Set.of(PortFlag.GRH_REQUIRED)
-                        : Set.of());
-    }
-
-    private static Mtu mtu(int code) {
-        Mtu mtu = Mtu.ofCode(code);
-        return mtu == null ? Mtu.MTU_256 : mtu;
-    }
-
-    private static LinkLayer linkLayer(int code) {
-        return switch (code) {
-            case 1 -> LinkLayer.INFINIBAND;
-            case 2 -> LinkLayer.ETHERNET;
-            default -> LinkLayer.UNSPECIFIED;
-        };
+                Native.getByte(source, PortAttr.LINK_LAYER),
+                Native.getByte(source, PortAttr.FLAGS));
     }
 }

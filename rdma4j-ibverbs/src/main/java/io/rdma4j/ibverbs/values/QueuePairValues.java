@@ -10,7 +10,6 @@ import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
@@ -62,39 +61,6 @@ public final class QueuePairValues {
         };
     }
 
-    /** {@return the number of a state in {@code enum ibv_qp_state}} */
-    public static int code(QueuePairState state) {
-        return switch (state) {
-            case RESET -> 0;
-            case INIT -> 1;
-            case RTR -> 2;
-            case RTS -> 3;
-            case SQD -> 4;
-            case SQE -> 5;
-            case ERR -> 6;
-        };
-    }
-
-    /** {@return the state of a number; ERR for one that the headers do not name} */
-    public static QueuePairState state(int code) {
-        for (QueuePairState state : QueuePairState.values()) {
-            if (code(state) == code) {
-                return state;
-            }
-        }
-        return QueuePairState.ERR;
-    }
-
-    /** {@return the type of a number} */
-    public static QueuePairType type(int code) {
-        for (QueuePairType type : QueuePairType.values()) {
-            if (type.code() == code) {
-                return type;
-            }
-        }
-        return QueuePairType.DRIVER;
-    }
-
     /**
      * Writes the set attributes into zeroed memory.
      *
@@ -114,9 +80,9 @@ public final class QueuePairValues {
     private static void write(MemorySegment target, QueuePairAttributes from,
             QueuePairAttribute attribute) {
         switch (attribute) {
-            case STATE -> Native.putInt(target, QueuePairAttr.QP_STATE, code(from.state()));
+            case STATE -> Native.putInt(target, QueuePairAttr.QP_STATE, from.state().code());
             case CURRENT_STATE -> Native.putInt(target, QueuePairAttr.CUR_QP_STATE,
-                    code(from.currentState()));
+                    from.currentState().code());
             case ENABLE_SQD_ASYNC_NOTIFY -> Native.putByte(target,
                     QueuePairAttr.EN_SQD_ASYNC_NOTIFY, from.enableSqdAsyncNotify() ? 1 : 0);
             case ACCESS_FLAGS -> Native.putInt(target, QueuePairAttr.QP_ACCESS_FLAGS,
@@ -155,10 +121,10 @@ public final class QueuePairValues {
     }
 
     /**
-     * {@return the attributes that a mask names} Skips bits that only kernels use, and a port or path MTU that was never
-     * set.
+     * {@return the attributes that a mask names} Skips bits that only kernels use, a port or path MTU that was never set,
+     * and a state of path migration that the headers do not name.
      *
-     * @throws RdmaException EIO if a value is unknown
+     * @throws RdmaException EIO if another value is unknown
      */
     public static QueuePairAttributes read(MemorySegment source, int mask) throws RdmaException {
         QueuePairAttributes attributes = new QueuePairAttributes();
@@ -216,8 +182,13 @@ public final class QueuePairValues {
             case SEND_PSN -> to.sendPsn(Native.getInt(source, QueuePairAttr.SQ_PSN) & 0xff_ffff);
             case MAX_DESTINATION_READ_ATOMIC -> to.maxDestinationReadAtomic(
                     Native.getByte(source, QueuePairAttr.MAX_DEST_RD_ATOMIC));
-            case PATH_MIGRATION_STATE -> to.pathMigrationState(
-                    migration(Native.getInt(source, QueuePairAttr.PATH_MIG_STATE)));
+            case PATH_MIGRATION_STATE -> {
+                PathMigrationState state = PathMigrationState
+                        .ofCode(Native.getInt(source, QueuePairAttr.PATH_MIG_STATE));
+                if (state != null) {
+                    to.pathMigrationState(state);
+                }
+            }
             case CAPABILITIES -> to
                     .capabilities(readCapabilities(source, QueuePairAttr.CAP));
             case DESTINATION_QUEUE_PAIR -> to.destinationQueuePairNumber(
@@ -234,13 +205,12 @@ public final class QueuePairValues {
         return mtu;
     }
 
-    private static PathMigrationState migration(int code) {
-        for (PathMigrationState state : PathMigrationState.values()) {
-            if (state.code() == code) {
-                return state;
-            }
+    private static QueuePairState state(int code) {
+        QueuePairState state = QueuePairState.ofCode(code);
+        if (state == null) {
+            throw new IllegalArgumentException("there is no queue pair state of number " + code);
         }
-        return PathMigrationState.MIGRATED;
+        return state;
     }
 
     /** Writes {@code struct ibv_qp_cap}. */

@@ -96,8 +96,7 @@ final class CompletionReading {
         } else if ((flags & WorkCompletionFlag.WITH_INVALIDATE.bit()) != 0) {
             slot.fillImmediate(WorkCompletionFlag.WITH_INVALIDATE, beside);
         }
-        slot.fillSource(Native.getInt(source, offset + Layout.WorkCompletion.SRC_QP),
-                flags & (WorkCompletionFlag.GRH.bit() | WorkCompletionFlag.IP_CHECKSUM_OK.bit()));
+        slot.fillSource(Native.getInt(source, offset + Layout.WorkCompletion.SRC_QP), flags);
         if ((opcode & RECEIVES) != 0) {
             slot.fillRoute(
                     Native.getShort(source, offset + Layout.WorkCompletion.PKEY_INDEX) & 0xffff,

@@ -195,7 +195,7 @@ final class QueuePairControl {
             MemorySegment attributes = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
             MemorySegment initial = arena.allocate(QueuePairInitAttr.SIZE + Layout.SLACK, 8);
             // A driver that does not know the state leaves this value unchanged.
-            Native.putInt(attributes, QueuePairAttr.QP_STATE, QueuePairValues.code(state));
+            Native.putInt(attributes, QueuePairAttr.QP_STATE, state.code());
             context.verbs().get(VerbsSymbol.QUERY_QP)
                     .call(pointer, attributes.address(), ALL_ATTRIBUTES, initial.address())
                     .check("query queue pair", "the device cannot tell");

@@ -150,7 +150,7 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
 
     @Override
     public DeviceAttributes queryDevice() {
-        return new ReportedDevice("1", 1, 1, 1, 1, 1, 1, Set.of(), AtomicCapability.NONE, 0, 1,
+        return new ReportedDevice("1", 1, 1, 1, 1, 1, 1, 0, AtomicCapability.NONE.code(), 0, 1,
                 Map.of(DeviceLimit.MAX_QP_RD_ATOM, 16L, DeviceLimit.MAX_QP_INIT_RD_ATOM, 16L), 0, 0,
                 0, 0,
                 0, Map.of());
@@ -158,9 +158,10 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
 
     @Override
     public PortAttributes queryPort(int port) {
-        return new ReportedPort(portState.code(), Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0,
+        return new ReportedPort(portState.code(), Mtu.MTU_4096.code(),
+                Mtu.MTU_1024.code(), 2, 0, 0, 1 << 30, 0,
                 0, 1,
-                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), linkLayer, Set.of());
+                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP.code(), linkLayer.code(), 0);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.PathMigrationState;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -88,9 +89,29 @@ class QueuePairValuesTest {
     @Test
     void whatDoesNotExistIsRefused() {
         Native.putInt(kernels, QueuePairAttr.PATH_MTU, 9);
+        Native.putInt(kernels, QueuePairAttr.QP_STATE, 77);
+        Native.putInt(kernels, QueuePairAttr.CUR_QP_STATE, -1);
 
+        assertRefused(1 << 8, "path MTU of number 9");
+        assertRefused(1, "state of number 77");
+        assertRefused(1 << 1, "state of number -1");
+    }
+
+    private void assertRefused(int mask, String what) {
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> QueuePairValues.read(kernels, 1 << 8))
+                .isThrownBy(() -> QueuePairValues.read(kernels, mask))
+                .withMessageContaining(what)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+    }
+
+    @Test
+    void stateOfPathMigrationThatDoesNotExistIsLeftOut() throws RdmaException {
+        int mask = 1 << 18;
+        Native.putInt(kernels, QueuePairAttr.PATH_MIG_STATE, 2);
+        assertThat(QueuePairValues.read(kernels, mask).pathMigrationState())
+                .isEqualTo(PathMigrationState.ARMED);
+
+        Native.putInt(kernels, QueuePairAttr.PATH_MIG_STATE, 9);
+        assertThat(QueuePairValues.read(kernels, mask).mask()).isEmpty();
     }
 }

@@ -15,19 +15,30 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AdviceFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetMatch;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.OnDemandCapability;
+import io.rdma4j.verbs.PhysicalState;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortFlag;
+import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -35,10 +46,12 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
@@ -239,6 +252,104 @@ class LyingLibraryTest {
         for (long number : new long[]{0, -1, Long.MIN_VALUE, 0x7fff_ffff_0000_0003L}) {
             driver.complete(number, 0, 0);
             assertThat(queue.poll(new io.rdma4j.verbs.WorkCompletion())).isFalse();
+        }
+    }
+
+    // ---------------------------------------------------------------- numbers of newer versions
+
+    @Test
+    void numbersOfADeviceThatThisVersionDoesNotKnowAreTold() throws RdmaException {
+        driver.capabilities = DeviceCapability.XRC.bit() | 1 << 31 | 1 << 15;
+        driver.atomics = 7;
+        driver.operation(ContextOperation.QUERY_DEVICE_EX, arguments -> {
+            MemorySegment attributes = Native.at(arguments[2], DeviceAttrEx.SIZE);
+            Native.putInt(attributes, DeviceAttr.DEVICE_CAP_FLAGS, driver.capabilities);
+            Native.putInt(attributes, DeviceAttr.ATOMIC_CAP, driver.atomics);
+            Native.putInt(attributes, DeviceAttrEx.ODP_RC, 1 << 30 | 1);
+            Native.putInt(attributes, DeviceAttrEx.ODP_UD, 1 << 30);
+            return 0;
+        });
+        DeviceAttributes device = driver.open().queryDevice();
+        assertThat(device.capabilities()).containsExactly(DeviceCapability.XRC);
+        assertThat(device.capabilityFlags()).isEqualTo(driver.capabilities);
+        assertThat(device.atomicCapability()).isEqualTo(AtomicCapability.UNKNOWN);
+        assertThat(device.atomicCapabilityCode()).isEqualTo(7);
+        assertThat(device.onDemandPaging()).containsOnly(
+                Map.entry(QueuePairType.RC, Set.of(OnDemandCapability.SEND)));
+        assertThat(device.onDemandPagingBits()).containsOnly(
+                Map.entry(QueuePairType.RC, 1 << 30 | 1), Map.entry(QueuePairType.UD, 1 << 30));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"6, 9, MTU_4096, MTU_4096", "3, 0, MTU_1024, MTU_256", "5, -1, MTU_4096, MTU_256"})
+    void numbersOfAPortThatThisVersionDoesNotKnowAreTold(int maxMtu, int activeMtu, Mtu max,
+            Mtu active) throws RdmaException {
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> {
+            MemorySegment port = Native.at(arguments[2], PortAttr.SIZE);
+            Native.putInt(port, PortAttr.STATE, 66);
+            Native.putInt(port, PortAttr.MAX_MTU, maxMtu);
+            Native.putInt(port, PortAttr.ACTIVE_MTU, activeMtu);
+            Native.putByte(port, PortAttr.PHYS_STATE, 88);
+            Native.putByte(port, PortAttr.LINK_LAYER, 200);
+            Native.putByte(port, PortAttr.FLAGS, 0x81);
+            return 0;
+        });
+        PortAttributes port = driver.open().queryPort(1);
+        assertThat(port.state()).isEqualTo(PortState.UNKNOWN);
+        assertThat(port.stateCode()).isEqualTo(66);
+        assertThat(port.maxMtu()).isEqualTo(max);
+        assertThat(port.maxMtuCode()).isEqualTo(maxMtu);
+        assertThat(port.activeMtu()).isEqualTo(active);
+        assertThat(port.activeMtuCode()).isEqualTo(activeMtu);
+        assertThat(port.physicalState()).isEqualTo(PhysicalState.UNKNOWN);
+        assertThat(port.physicalStateCode()).isEqualTo(88);
+        assertThat(port.linkLayer()).isEqualTo(LinkLayer.UNKNOWN);
+        assertThat(port.linkLayerCode()).isEqualTo(200);
+        assertThat(port.flags()).containsExactly(PortFlag.GRH_REQUIRED);
+        assertThat(port.flagBits()).isEqualTo(0x81);
+    }
+
+    /** A wrong state would be worse than none. */
+    @Test
+    void stateOfAQueuePairThatThisVersionDoesNotKnowIsAnError() throws RdmaException {
+        NativeContext context = driver.open();
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes()
+                        .completionQueue(context.createCompletionQueue(4)));
+        driver.instead(VerbsSymbol.QUERY_QP, arguments -> {
+            Native.putInt(Native.at(arguments[1], QueuePairAttr.SIZE), QueuePairAttr.QP_STATE, 77);
+            return 0;
+        });
+        assertErrno(Errno.EIO, queuePair::query);
+        driver.instead(VerbsSymbol.QUERY_QP, arguments -> {
+            Native.putInt(Native.at(arguments[1], QueuePairAttr.SIZE),
+                    QueuePairAttr.PATH_MIG_STATE, 9);
+            return 0;
+        });
+        assertThat(queuePair.query().mask())
+                .contains(QueuePairAttribute.STATE)
+                .doesNotContain(QueuePairAttribute.PATH_MIGRATION_STATE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 1 << 2, 1 << 4 | 1 << 6, 1 << 7 | 1, 1 << 31 | 1 << 12 | 2, -1 & ~2})
+    void flagsOfACompletionAreThoseThatTheDriverGave(int flags) throws RdmaException {
+        // Without check sums, the flag for them stands for another one (DriverFaults).
+        driver.capabilities = DeviceCapability.RC_IP_CSUM.bit();
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(4);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
+        FakeDriver.ready(queuePair);
+        queuePair.postSend(new SendWorkRequest().id(7));
+        MemorySegment completion = driver.complete(
+                Native.getLong(driver.posted.getLast(), SendRequest.WR_ID), 0, 0);
+        Native.putInt(completion, WorkCompletion.WC_FLAGS, flags);
+        io.rdma4j.verbs.WorkCompletion found = new io.rdma4j.verbs.WorkCompletion();
+        assertThat(queue.poll(found)).isTrue();
+        assertThat(found.flags()).isEqualTo(flags);
+        for (WorkCompletionFlag flag : WorkCompletionFlag.values()) {
+            assertThat(found.has(flag)).isEqualTo((flags & flag.bit()) != 0);
         }
     }
 

@@ -79,7 +79,7 @@ class ObservedContextTest {
         driver.kernelFolder = folder;
         driver.library.define(VerbsSymbol.QUERY_QP, arguments -> {
             MemorySegment attributes = Native.at(arguments[1], QueuePairAttr.SIZE);
-            Native.putInt(attributes, QueuePairAttr.QP_STATE, QueuePairValues.code(kernelState));
+            Native.putInt(attributes, QueuePairAttr.QP_STATE, kernelState.code());
             Native.putInt(attributes, QueuePairAttr.DEST_QP_NUM, 7);
             put(attributes, QueuePairAttr.AH_ATTR + AddressHandleAttr.DGID, PEER);
             Native.putByte(attributes, QueuePairAttr.AH_ATTR + AddressHandleAttr.IS_GLOBAL, 1);

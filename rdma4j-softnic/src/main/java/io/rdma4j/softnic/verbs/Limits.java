@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.ReportedBits;
 import io.rdma4j.spi.ReportedDevice;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
@@ -89,10 +90,19 @@ public final class Limits {
         capabilities.addAll(more);
         Map<DeviceLimit, Long> limits = new EnumMap<>(LIMITS);
         limits.putAll(further);
-        return new ReportedDevice(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1, capabilities,
-                atomics, acknowledgeDelay, COMPLETION_VECTORS, limits, -1L, 1_000_000,
+        return new ReportedDevice(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1,
+                ReportedBits.of(capabilities, DeviceCapability::bit), atomics.code(),
+                acknowledgeDelay, COMPLETION_VECTORS, limits, -1L, 1_000_000,
                 MODERATION_COUNT, MODERATION_US,
-                DEVICE_MEMORY, onDemand);
+                DEVICE_MEMORY, bits(onDemand));
+    }
+
+    private static Map<QueuePairType, Integer> bits(
+            Map<QueuePairType, Set<OnDemandCapability>> onDemand) {
+        Map<QueuePairType, Integer> bits = new EnumMap<>(QueuePairType.class);
+        onDemand.forEach((type, operations) -> bits.put(type,
+                ReportedBits.of(operations, OnDemandCapability::bit)));
+        return bits;
     }
 
     /** {@return a new object} @throws RdmaException ENOMEM if there is not enough memory */

@@ -16,6 +16,7 @@ import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.ReportedBits;
 import io.rdma4j.spi.ReportedGid;
 import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.spi.ResourceText;
@@ -34,6 +35,7 @@ import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -134,14 +136,16 @@ public final class SoftDeviceContext implements CmContext {
     public PortAttributes queryPort(int port) throws RdmaException {
         checkPort("query port", port);
         boolean isUp = nic.port().isUp();
-        return new ReportedPort((isUp ? PortState.ACTIVE : PortState.DOWN).code(), Mtu.MTU_4096,
-                nic.activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
+        return new ReportedPort((isUp ? PortState.ACTIVE : PortState.DOWN).code(),
+                Mtu.MTU_4096.code(),
+                nic.activeMtu().code(), description().gidTableLength(), CM_SUPPORTED, 0,
                 Limits.MESSAGE,
                 (int) counts().value(Counter.DROPPED_BAD_PKEY),
                 (int) counts().value(Counter.DROPPED_BAD_QKEY),
                 description().partitionKeys().size(), 0, 0, 0, 1, 0, 0, 0, 1, 1,
-                (isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED).code(), LinkLayer.ETHERNET,
-                description().portFlags());
+                (isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED).code(),
+                LinkLayer.ETHERNET.code(),
+                ReportedBits.of(description().portFlags(), PortFlag::bit));
     }
 
     @Override
