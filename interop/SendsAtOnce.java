@@ -119,8 +119,8 @@ final class SendsAtOnce {
         try (event) {
             switch (event.type()) {
                 case CONNECT_REQUEST -> sendAtOnce(event.id());
-                case ESTABLISHED, DISCONNECTED, TIMEWAIT_EXIT -> {
-                    // Nothing waits for the first and the last.
+                case ESTABLISHED, DISCONNECTED, TIMEWAIT_EXIT, UNKNOWN -> {
+                    // Nothing waits for them but for the end, below.
                 }
                 default -> throw failure(event.description());
             }

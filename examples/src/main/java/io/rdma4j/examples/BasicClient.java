@@ -146,9 +146,13 @@ public final class BasicClient {
 
     /** Waits for the outcome of a step. */
     private static void expect(CmEventChannel events, CmEventType wanted) throws RdmaException {
-        try (CmEvent event = events.awaitEvent()) {
-            if (event.type() != wanted) {
-                throw event.failure("connect");
+        boolean hasCome = false;
+        while (!hasCome) {
+            try (CmEvent event = events.awaitEvent()) {
+                if (event.isFailure()) {
+                    throw event.failure("connect");
+                }
+                hasCome = event.type() == wanted;
             }
         }
     }

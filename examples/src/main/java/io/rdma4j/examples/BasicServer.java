@@ -110,13 +110,13 @@ public final class BasicServer {
                 out.println("peer disconnected.");
                 event.id().disconnect();
             }
-            case TIMEWAIT_EXIT -> {
-                // Only programs that reuse queue pairs care.
+            case TIMEWAIT_EXIT, UNKNOWN -> {
+                // The first is for programs that reuse queue pairs; the other does not end a connection.
             }
             default -> out.println("connection failed: " + event.description());
         }
         return switch (event.type()) {
-            case CONNECT_REQUEST, ESTABLISHED, TIMEWAIT_EXIT -> false;
+            case CONNECT_REQUEST, ESTABLISHED, TIMEWAIT_EXIT, UNKNOWN -> false;
             default -> true;
         };
     }

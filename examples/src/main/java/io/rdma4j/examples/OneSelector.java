@@ -266,7 +266,7 @@ public final class OneSelector implements AutoCloseable {
                 event.id().disconnect();
                 yield true;
             }
-            case ESTABLISHED, TIMEWAIT_EXIT -> false;
+            case ESTABLISHED, TIMEWAIT_EXIT, UNKNOWN -> false;
             default -> {
                 out.println("connection failed: " + event.description());
                 yield true;

@@ -31,16 +31,21 @@ public final class CmEvent implements AutoCloseable {
             Errno.ECONNRESET, "the peer ended the connection before it was established");
 
     private final CmEventType type;
+    private final int typeCode;
     private final CmId id;
     private final @Nullable CmId listenId;
     private final EventDetails details;
     private final AtomicBoolean acknowledged = new AtomicBoolean();
     private final UnacknowledgedEvents unacknowledged;
 
-    /** @param unacknowledged counts the events of the id */
-    CmEvent(CmEventType type, CmId id, @Nullable CmId listenId, EventDetails details,
+    /**
+     * @param typeCode the number of its type in rdma_cma.h
+     * @param unacknowledged counts the events of the id
+     */
+    CmEvent(int typeCode, CmId id, @Nullable CmId listenId, EventDetails details,
             UnacknowledgedEvents unacknowledged) {
-        this.type = type;
+        this.typeCode = typeCode;
+        type = CmEventType.ofCode(typeCode);
         this.id = id;
         this.listenId = listenId;
         this.details = details;
@@ -62,6 +67,11 @@ public final class CmEvent implements AutoCloseable {
         return type;
     }
 
+    /** {@return the number of that in rdma_cma.h, also where it is UNKNOWN} C: {@code event}. */
+    public int typeCode() {
+        return typeCode;
+    }
+
     /** {@return the id it happened to; for a request, a new id for the connection} C: {@code id}. */
     public CmId id() {
         return id;
@@ -80,6 +90,7 @@ public final class CmEvent implements AutoCloseable {
      * the transport numbers it. On InfiniBand and RoCE it is the code of a {@link io.rdma4j.connection.RejectReason} or a
      * {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno. {@link #description} has it in words.
      * <li>{@link CmEventType#USER}: the status that {@link CmId#writeEvent} was given.
+     * <li>{@link CmEventType#UNKNOWN}: what the device gave.
      * <li>Other failures: a negative errno.
      * <li>Anything else: 0.
      * </ul>
@@ -150,9 +161,13 @@ public final class CmEvent implements AutoCloseable {
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN,
                     MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
-                    ADDRINFO_ERROR, USER ->
-                type.text() + reason();
+                    ADDRINFO_ERROR, USER, UNKNOWN ->
+                name() + reason();
         };
+    }
+
+    private String name() {
+        return type == CmEventType.UNKNOWN ? "event " + typeCode : type.text();
     }
 
     private String unreachable() {
@@ -202,7 +217,8 @@ public final class CmEvent implements AutoCloseable {
                     DEVICE_REMOVAL, MULTICAST_ERROR, ADDRINFO_ERROR ->
                 true;
             case ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
-                    MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, USER ->
+                    MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, USER,
+                    UNKNOWN ->
                 false;
         };
     }
@@ -219,7 +235,7 @@ public final class CmEvent implements AutoCloseable {
      */
     public RdmaException failure(String operation) {
         if (!isFailure()) {
-            throw new IllegalStateException(operation + ": " + type.text() + " is no failure");
+            throw new IllegalStateException(operation + ": " + name() + " is no failure");
         }
         String device = details.otherDevice();
         if (device != null) {
@@ -249,7 +265,8 @@ public final class CmEvent implements AutoCloseable {
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
-                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER ->
+                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER,
+                    UNKNOWN ->
                 ofStatus;
         };
     }
@@ -257,7 +274,7 @@ public final class CmEvent implements AutoCloseable {
     @Override
     public String toString() {
         boolean isNumberOfSystem = status() < 0 && type != CmEventType.USER;
-        return type.text() + number()
+        return name() + number()
                 + (isNumberOfSystem ? " (" + SystemErrors.text(-status()) + ")" : refusal());
     }
 }

@@ -26,6 +26,11 @@ record EventDetails(int status, @Nullable ConnectionParameters connection,
         return new EventDetails(status, null, null, 0, null, null, null);
     }
 
+    /** {@return those of an event that this version does not know} */
+    static EventDetails unknown(int status) {
+        return failure(status);
+    }
+
     static EventDetails refusal(Refusal refusal) {
         return new EventDetails(refusal.code(),
                 new ConnectionParameters().privateData(refusal.privateData()), null, 0, null, null,

@@ -118,6 +118,11 @@ final class GroupMember implements CmMembership.Handler {
         events.publish(CmEventType.MULTICAST_ERROR, EventDetails.notJoined(cause, context));
     }
 
+    @Override
+    public void onUnknownEvent(int typeCode, int status) {
+        events.publishUnknown(typeCode, status);
+    }
+
     /** The queue pair no longer receives from the group. */
     synchronized void detach() throws RdmaException {
         Attachment present = attachment;

@@ -365,6 +365,11 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     }
 
     @Override
+    public void onUnknownEvent(int typeCode, int status) {
+        events.publishUnknown(typeCode, status);
+    }
+
+    @Override
     public void onTimewaitExit() {
         events.publish(CmEventType.TIMEWAIT_EXIT, EventDetails.NONE);
     }

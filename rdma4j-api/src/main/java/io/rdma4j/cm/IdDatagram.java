@@ -185,6 +185,11 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     }
 
     @Override
+    public void onUnknownEvent(int typeCode, int status) {
+        events.publishUnknown(typeCode, status);
+    }
+
+    @Override
     public void onUnreachable(Errno reason) {
         answered();
         states.end();

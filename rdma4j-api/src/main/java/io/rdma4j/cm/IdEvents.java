@@ -5,6 +5,7 @@ import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.spi.AsyncEvents;
+import io.rdma4j.spi.UnknownEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -59,13 +60,20 @@ final class IdEvents {
     /** Publishes an event of the id; may be called by the thread that drives the device. */
     void publish(CmEventType type, EventDetails details) {
         if (!states.is(IdState.CLOSED)) {
-            publish(new CmEvent(type, id, null, details, unacknowledged));
+            publish(new CmEvent(type.code(), id, null, details, unacknowledged));
+        }
+    }
+
+    /** Publishes an event of the id that this version does not know, as {@link UnknownEvents#onUnknownEvent} has it. */
+    void publishUnknown(int typeCode, int status) {
+        if (!states.is(IdState.CLOSED)) {
+            publish(new CmEvent(typeCode, id, null, EventDetails.unknown(status), unacknowledged));
         }
     }
 
     /** Publishes the request of a new id in the channel of its listener. */
     void publishRequest(IdEvents request, ConnectionParameters parameters) {
-        publish(new CmEvent(CmEventType.CONNECT_REQUEST, request.id, id,
+        publish(new CmEvent(CmEventType.CONNECT_REQUEST.code(), request.id, id,
                 EventDetails.of(parameters), request.unacknowledged));
     }
 
@@ -136,7 +144,7 @@ final class IdEvents {
 
     private static boolean isNoOutcome(CmEventType type) {
         return type == CmEventType.TIMEWAIT_EXIT || type == CmEventType.ADDR_CHANGE
-                || type == CmEventType.USER;
+                || type == CmEventType.USER || type == CmEventType.UNKNOWN;
     }
 
     /** Keeps an event for {@link CmId#event}. It keeps nobody from closing the id. */

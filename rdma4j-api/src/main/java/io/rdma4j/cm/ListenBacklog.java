@@ -77,8 +77,8 @@ final class ListenBacklog {
             public CmListener listen(DeviceLease device, ListenRequest spec) throws RdmaException {
                 return isDatagram
                         ? IdDatagram.services(device, "listen").listen(spec,
-                                ListenBacklog.this::onLookup)
-                        : device.context().listen(spec, ListenBacklog.this::onRequest);
+                                new Lookups())
+                        : device.context().listen(spec, new Requests());
             }
         };
     }
@@ -101,6 +101,32 @@ final class ListenBacklog {
     }
 
     // ---------------------------------------------------------------- in the thread that drives the device
+
+    private final class Requests implements CmListener.Handler {
+        @Override
+        public CmConnection.Handler onRequest(CmContext via, CmConnection request,
+                InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
+            return ListenBacklog.this.onRequest(via, request, to, from, parameters);
+        }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            events.publishUnknown(typeCode, status);
+        }
+    }
+
+    private final class Lookups implements CmLookupRequest.Handler {
+        @Override
+        public void onRequest(CmContext via, CmLookupRequest request, InetSocketAddress to,
+                InetSocketAddress from, byte[] privateData) {
+            onLookup(via, request, to, from, privateData);
+        }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            events.publishUnknown(typeCode, status);
+        }
+    }
 
     private CmConnection.Handler onRequest(CmContext via, CmConnection request,
             InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {

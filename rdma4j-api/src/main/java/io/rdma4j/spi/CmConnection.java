@@ -65,7 +65,7 @@ public interface CmConnection {
     void close();
 
     /** Is notified of what happens to a connection. */
-    interface Handler {
+    interface Handler extends UnknownEvents {
         /**
          * The peer accepted and waits until this side is ready (active side): {@link #establish} or
          * {@link #reject} follows. A transport without this step reports {@link #onEstablished} at once.

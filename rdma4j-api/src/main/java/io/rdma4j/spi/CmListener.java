@@ -10,7 +10,7 @@ public interface CmListener {
     void close();
 
     /** Receives requests for connections. */
-    interface Handler {
+    interface Handler extends UnknownEvents {
         /**
          * A request arrived.
          *

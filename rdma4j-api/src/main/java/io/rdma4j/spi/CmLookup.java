@@ -9,7 +9,7 @@ public interface CmLookup {
     void close();
 
     /** Hears the answer. */
-    interface Handler {
+    interface Handler extends UnknownEvents {
         /** The service was found. */
         void onService(DatagramParameters service);
 

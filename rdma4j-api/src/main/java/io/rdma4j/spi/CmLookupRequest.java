@@ -24,7 +24,7 @@ public interface CmLookupRequest {
     void close();
 
     /** Receives look-ups. */
-    interface Handler {
+    interface Handler extends UnknownEvents {
         /**
          * A look-up arrived.
          *

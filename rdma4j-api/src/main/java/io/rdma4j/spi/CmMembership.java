@@ -16,7 +16,7 @@ public interface CmMembership {
      * Hears once whether the group was joined, while it is being asked for if the device knows at once, and else by the
      * thread that drives the device.
      */
-    interface Handler {
+    interface Handler extends UnknownEvents {
         /**
          * It was joined.
          *

@@ -115,9 +115,13 @@ class AddressInfoTest {
     @Test
     void everyEventHasItsName() {
         for (CmEventType type : CmEventType.values()) {
-            assertThat(type.text()).isEqualTo("RDMA_CM_EVENT_" + type.name());
+            assertThat(type.text()).isEqualTo(type == CmEventType.UNKNOWN
+                    ? "UNKNOWN EVENT"
+                    : "RDMA_CM_EVENT_" + type.name());
+            assertThat(CmEventType.ofCode(type.code())).isEqualTo(type);
         }
-        assertThat(CmEventType.values()).hasSize(19);
+        assertThat(CmEventType.values()).hasSize(20);
+        assertThat(CmEventType.USER.code()).isEqualTo(18);
         assertThat(SidrStatus.text(2)).isEqualTo("rejected by the service");
         assertThat(SidrStatus.text(99)).isEqualTo("unknown status");
         assertThat(RejectReason.text(99)).isEqualTo("unknown reason");

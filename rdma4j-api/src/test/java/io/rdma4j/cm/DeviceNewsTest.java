@@ -114,6 +114,70 @@ class DeviceNewsTest {
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
     }
 
+    // ---------------------------------------------------------------- events of newer versions
+
+    private void expectUnknown(CmId id) throws RdmaException {
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNKNOWN);
+            assertThat(event.typeCode()).isEqualTo(99);
+            assertThat(event.status()).isEqualTo(-110);
+            assertThat(event.id()).isSameAs(id);
+            assertThat(event.isFailure()).isFalse();
+            assertThat(event.description()).startsWith("event 99: ");
+            assertThat(event).hasToString("event 99, status -110 (Connection timed out (ETIMEDOUT))");
+            assertThatIllegalStateException().isThrownBy(() -> event.failure("connect"))
+                    .withMessage("connect: event 99 is no failure");
+        }
+        expectNothing();
+    }
+
+    /** It changes nothing: what belongs to the step comes afterwards. */
+    @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(client);
+        FakeProvider.DEVICE.context().handlers.getLast().onEstablished(null);
+        expect(CmEventType.ESTABLISHED, client, 0);
+        CmId asking = lookingUp();
+        FakeProvider.DEVICE.context().lookupHandlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(asking);
+        CmId listener = bound(PortSpace.TCP, FakeDevice.FIRST);
+        listener.listen(1);
+        FakeProvider.DEVICE.context().listenHandlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(listener);
+    }
+
+    @Test
+    void eventsThatAreKnownHaveTheirNumbers() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+            assertThat(event.typeCode()).isEqualTo(7);
+            assertThat(event.id()).isSameAs(client);
+        }
+    }
+
+    /** A synchronous id waits for the outcome of its step. */
+    @Test
+    void eventThatThisVersionDoesNotKnowIsNoOutcomeOfAStep() throws Exception {
+        try (CmId id = CmId.create(PortSpace.TCP)) {
+            id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+            id.resolveAddress(PEER, TIMEOUT);
+            id.resolveRoute(TIMEOUT);
+            FakeProvider.DEVICE.context().answer = (connection, handler) -> {
+                handler.onUnknownEvent(99, 1);
+                handler.onEstablished(null);
+            };
+            id.connect(new ConnectionParameters().queuePairNumber(5));
+            assertThat(id.event()).isNotNull();
+            assertThat(id.event().type()).isEqualTo(CmEventType.ESTABLISHED);
+        }
+    }
+
     // ---------------------------------------------------------------- the device goes
 
     @Test

@@ -48,7 +48,8 @@ class ErrorNamesTest {
                 CmId id = CmId.create(events, PortSpace.TCP)) {
             for (CmEventType type : CmEventType.values()) {
                 for (int number = 1; number <= HIGHEST; number++) {
-                    CmEvent event = new CmEvent(type, id, null, EventDetails.failure(-number),
+                    CmEvent event = new CmEvent(type.code(), id, null,
+                            EventDetails.failure(-number),
                             new UnacknowledgedEvents());
                     texts(event).forEach(text -> assertInWords(-event.status(), text));
                 }

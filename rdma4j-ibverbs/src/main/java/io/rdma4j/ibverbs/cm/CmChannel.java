@@ -218,12 +218,8 @@ public final class CmChannel implements AutoCloseable {
 
     /** {@return the task for an event, to be run after the acknowledgement} */
     private Runnable delivery(MemorySegment event) {
-        EventType type = EventType.of(Native.getInt(event, CmEvent.EVENT));
-        if (type == null) {
-            return () -> {};
-        }
-        IdEvent copy = IdEvent.copyOf(type, event);
-        if (type == EventType.CONNECT_REQUEST) {
+        IdEvent copy = IdEvent.copyOf(event);
+        if (copy.type() == EventType.CONNECT_REQUEST) {
             NativeId listening = ids.get(Native.getLong(event, CmEvent.LISTEN_ID));
             return request(listening, Native.getLong(event, CmEvent.ID), copy);
         }

@@ -1,8 +1,6 @@
 package io.rdma4j.ibverbs.cm;
 
-import org.jspecify.annotations.Nullable;
-
-/** {@code enum rdma_cm_event_type}: the ordinal of a constant is its value in C. */
+/** {@code enum rdma_cm_event_type}: the ordinal of a constant is its value in C, except that of {@link #OTHER}. */
 enum EventType {
     ADDR_RESOLVED,
     ADDR_ERROR,
@@ -19,12 +17,14 @@ enum EventType {
     MULTICAST_JOIN,
     MULTICAST_ERROR,
     ADDR_CHANGE,
-    TIMEWAIT_EXIT;
+    TIMEWAIT_EXIT,
+    /** Any other: of newer libraries, and those that ids of the API publish by themselves. */
+    OTHER;
 
     private static final EventType[] VALUES = values();
 
-    /** {@return the event of a number, null for one that newer libraries have} */
-    static @Nullable EventType of(int number) {
-        return number >= 0 && number < VALUES.length ? VALUES[number] : null;
+    /** {@return the event of a number} */
+    static EventType of(int number) {
+        return number >= 0 && number < VALUES.length ? VALUES[number] : OTHER;
     }
 }

@@ -6,7 +6,9 @@ import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.spi.UnknownEvents;
 import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
@@ -19,15 +21,29 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
  * @param privateData bytes of the peer's application
  */
 record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
+    private static final System.Logger LOG = System.getLogger(IdEvent.class.getName());
     private static final int LOW_THREE_BITS = 7;
     private static final int LOW_24_BITS = 0xffffff;
 
-    static IdEvent copyOf(EventType type, MemorySegment event) {
-        long data = Native.getLong(event, CmEvent.PRIVATE_DATA);
+    static IdEvent copyOf(MemorySegment event) {
+        EventType type = EventType.of(Native.getInt(event, CmEvent.EVENT));
+        // What a newer type has in place of the private data is not known.
+        long data = type == EventType.OTHER ? 0 : Native.getLong(event, CmEvent.PRIVATE_DATA);
         int length = data == 0 ? 0 : Native.getByte(event, CmEvent.PRIVATE_DATA_LEN);
         byte[] privateData = length == 0 ? new byte[0]
                 : Native.at(data, length).toArray(JAVA_BYTE);
         return new IdEvent(type, MemorySegment.ofArray(event.toArray(JAVA_BYTE)), privateData);
+    }
+
+    /** Notifies a handler, if there is one, of an event of type {@link EventType#OTHER}. */
+    void tell(@Nullable UnknownEvents handler) {
+        int typeCode = Native.getInt(fields, CmEvent.EVENT);
+        if (handler == null) {
+            LOG.log(System.Logger.Level.DEBUG, "an event of number {0} with status {1} is of no"
+                    + " id that the application has", typeCode, status());
+            return;
+        }
+        handler.onUnknownEvent(typeCode, status());
     }
 
     /** {@return a number of the transport's own, or a negative error number} */

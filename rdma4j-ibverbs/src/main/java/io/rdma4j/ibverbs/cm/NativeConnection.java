@@ -357,6 +357,7 @@ final class NativeConnection
             case UNREACHABLE, CONNECT_ERROR -> unreachable(event.reason());
             case DISCONNECTED -> disconnected();
             case TIMEWAIT_EXIT -> tell(Handler::onTimewaitExit);
+            case OTHER -> event.tell(handler);
             case CONNECT_REQUEST, DEVICE_REMOVAL, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE -> {
                 // Of listeners, devices and groups.
             }

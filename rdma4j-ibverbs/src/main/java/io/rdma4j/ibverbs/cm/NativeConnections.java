@@ -168,7 +168,8 @@ public final class NativeConnections implements AutoCloseable {
         requireConnected("listen", request.space(), request.type());
         return NativeListener.start(this, request,
                 (device, id, event) -> NativeConnection.requested(device, id, event,
-                        device.following.apply(handler)));
+                        device.following.apply(handler)),
+                handler);
     }
 
     /**

@@ -48,7 +48,8 @@ final class NativeDatagrams implements CmDatagrams {
             throws RdmaException {
         requireUdp("listen", request.space(), request.type());
         return NativeListener.start(device, request,
-                (via, id, event) -> NativeLookupRequest.requested(via, id, event, handler));
+                (via, id, event) -> NativeLookupRequest.requested(via, id, event, handler),
+                handler);
     }
 
     @Override

@@ -95,6 +95,8 @@ final class NativeId {
             present.onEvent(event, request);
         } else if (request != null) {
             request.destroy();
+        } else if (event.type() == EventType.OTHER) {
+            event.tell(null);
         }
     }
 

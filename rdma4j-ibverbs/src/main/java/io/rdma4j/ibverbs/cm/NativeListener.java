@@ -2,6 +2,7 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.UnknownEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     private final List<NativeId> ids;
     private final ListenRequest request;
     private final Teller teller;
+    private final UnknownEvents others;
     /** For the thread that reads events. */
     private final List<Asked> unanswered = new ArrayList<>();
     private volatile boolean isClosed;
@@ -42,20 +44,25 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     }
 
     private NativeListener(NativeConnections device, List<NativeId> ids, ListenRequest request,
-            Teller teller) {
+            Teller teller, UnknownEvents others) {
         this.device = device;
         this.ids = ids;
         this.request = request;
         this.teller = teller;
+        this.others = others;
     }
 
-    /** Begins to listen. */
-    static NativeListener start(NativeConnections device, ListenRequest request, Teller teller)
-            throws RdmaException {
+    /**
+     * Begins to listen.
+     *
+     * @param others notified of events without a name here
+     */
+    static NativeListener start(NativeConnections device, ListenRequest request, Teller teller,
+            UnknownEvents others) throws RdmaException {
         BoundIds bound = device.ids(request.space(), request.type(), request.reservation(),
                 NativeConnections.place(request, Inet4Address.ofLiteral("0.0.0.0")));
         List<NativeId> ids = bound.all();
-        NativeListener listener = new NativeListener(device, ids, request, teller);
+        NativeListener listener = new NativeListener(device, ids, request, teller, others);
         try {
             if (request.address() != null) {
                 device.requireHere(bound.first(), "listen");
@@ -75,7 +82,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId asking) {
         if (asking == null) {
-            device.hearOfDevice(ids.getFirst(), event);
+            onEvent(event);
             return;
         }
         RdmaException obstacle = null;
@@ -92,6 +99,14 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
         LOG.log(System.Logger.Level.DEBUG, "a request was rejected: {0}",
                 obstacle == null ? "" : obstacle.getMessage());
         asking.destroy();
+    }
+
+    /** An event of the listener itself. */
+    private void onEvent(IdEvent event) {
+        boolean isOfDevice = device.hearOfDevice(ids.getFirst(), event);
+        if (!isOfDevice && event.type() == EventType.OTHER) {
+            event.tell(others);
+        }
     }
 
     /** {@return why a request is not reported, null if it is} */

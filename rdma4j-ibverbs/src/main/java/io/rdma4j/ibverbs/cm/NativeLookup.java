@@ -73,6 +73,7 @@ final class NativeLookup
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR -> route.onEvent(event);
             case ESTABLISHED -> answer(hears -> found(event.service(), hears));
             case UNREACHABLE, REJECTED, CONNECT_ERROR -> answer(hears -> failed(event, hears));
+            case OTHER -> event.tell(handler.get());
             case CONNECT_REQUEST, CONNECT_RESPONSE, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN,
                     MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> {
                 // Not of a look-up.

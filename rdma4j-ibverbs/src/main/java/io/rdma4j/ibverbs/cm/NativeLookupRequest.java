@@ -100,6 +100,8 @@ final class NativeLookupRequest
 
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId none) {
-        device.hearOfDevice(id, event);
+        if (!device.hearOfDevice(id, event) && event.type() == EventType.OTHER) {
+            event.tell(null);
+        }
     }
 }

@@ -72,6 +72,7 @@ final class NativeMembership
         switch (event.type()) {
             case MULTICAST_JOIN -> joined(event.service());
             case MULTICAST_ERROR -> notJoined(event.status());
+            case OTHER -> event.tell(handler.get());
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, UNREACHABLE, REJECTED, ESTABLISHED,
                     DISCONNECTED, DEVICE_REMOVAL, ADDR_CHANGE, TIMEWAIT_EXIT -> {

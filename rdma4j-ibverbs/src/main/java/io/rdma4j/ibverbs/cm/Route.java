@@ -49,7 +49,7 @@ final class Route {
                 case ADDR_ERROR, ROUTE_ERROR -> outcome.onNoRoute(event.reason());
                 case CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR, UNREACHABLE, REJECTED,
                         ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN, MULTICAST_ERROR,
-                        ADDR_CHANGE, TIMEWAIT_EXIT -> {
+                        ADDR_CHANGE, TIMEWAIT_EXIT, OTHER -> {
                     // Not before it is found.
                 }
             }

@@ -279,6 +279,7 @@ final class DeviceQueries {
     AddressHandleAttributes pathBack(int port, WorkCompletion completion,
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
+        context.checkOpen();
         boolean isGlobal = completion.has(WorkCompletionFlag.GRH);
         if (isGlobal ? header.byteSize() < HEADER_LENGTH
                 : port(port).linkLayer() != LinkLayer.INFINIBAND) {

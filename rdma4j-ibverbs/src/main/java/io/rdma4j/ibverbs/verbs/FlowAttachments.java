@@ -27,6 +27,7 @@ final class FlowAttachments {
     }
 
     Flow attach(FlowRule rule) throws RdmaException {
+        queuePair.checkOpen();
         if (queuePair.type() != QueuePairType.RAW_PACKET
                 && queuePair.type() != QueuePairType.UD) {
             throw new RdmaException(Errno.EINVAL, ATTACH, "flows are for queue pairs of type"

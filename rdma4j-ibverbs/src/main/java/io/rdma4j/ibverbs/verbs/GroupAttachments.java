@@ -39,6 +39,7 @@ final class GroupAttachments {
     }
 
     void attach(Gid group, int lid) throws RdmaException {
+        queuePair.checkOpen();
         if (lid != 0 && (lid < FIRST_LID || lid > LAST_LID)) {
             throw new RdmaException(Errno.EINVAL, "attach multicast", String.format(Locale.ROOT,
                     "0x%x is no multicast LID; those are 0x%x to 0x%x, and 0 on Ethernet", lid,

@@ -145,5 +145,10 @@ record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
         public void onTimewaitExit() {
             handler.onTimewaitExit();
         }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            handler.onUnknownEvent(typeCode, status);
+        }
     }
 }

@@ -452,6 +452,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     @Override
     public void resize(int capacity) throws RdmaException {
         String operation = "resize completion queue";
+        checkOpen();
         if (capacity < 1) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the capacity must be at least 1, not " + capacity);
@@ -472,6 +473,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     @Override
     public void moderate(int count, Duration period) throws RdmaException {
         String operation = "moderate completion queue";
+        checkOpen();
         long periodUs = ModerationPeriod.us(period);
         if (count < 0 || count > MOST_OF_MODERATION || periodUs < 0
                 || periodUs > MOST_OF_MODERATION) {

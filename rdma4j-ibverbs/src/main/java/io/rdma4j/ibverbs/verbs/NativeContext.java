@@ -320,6 +320,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     public ExtendedCompletionQueue createExtendedCompletionQueue(
             CompletionQueueInitAttributes wanted)
             throws RdmaException {
+        checkOpen();
         String operation = "create completion queue";
         CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
         if (attributes.capacity() < 1) {

@@ -195,6 +195,7 @@ final class NativeMemoryRegion implements MemoryRegion {
 
     @Override
     public void reregister(MemoryRegionChanges changes) throws RdmaException {
+        checkOpen();
         MemorySegment newSegment = changes.segment();
         ProtectionDomain newDomain = changes.protectionDomain();
         Set<AccessFlag> newAccess = changes.access();

@@ -168,6 +168,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     @Override
     public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> rights)
             throws RdmaException {
+        checkOpen();
         Set<AccessFlag> access = Set.copyOf(rights);
         RegionChecks.check(REGISTER, segment, access);
         context.queries().requireFlushing(REGISTER, access);
@@ -185,6 +186,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     @Override
     public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> rights)
             throws RdmaException {
+        checkOpen();
         Set<AccessFlag> access = Set.copyOf(rights);
         Arena arena = Arena.ofShared();
         boolean isRegistered = false;
@@ -239,6 +241,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryRegion register(MemoryRegionInitAttributes wanted) throws RdmaException {
+        checkOpen();
         MemoryRegionInitAttributes attributes = new MemoryRegionInitAttributes(wanted);
         return switch (RegionPlace.of(attributes)) {
             case SEGMENT -> registerSegment(attributes);
@@ -331,6 +334,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     @Override
     public void advise(MemoryAdvice advice, List<ScatterGatherElement> elements,
             AdviceFlag... flags) throws RdmaException {
+        checkOpen();
         String operation = "advise memory";
         NativeFunction function = context.functions().require(ContextOperation.ADVISE_MR,
                 operation);

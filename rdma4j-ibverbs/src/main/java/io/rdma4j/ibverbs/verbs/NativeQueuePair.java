@@ -195,6 +195,12 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
+    public @Nullable String sendRefusal() throws RdmaException {
+        checkOpen();
+        return null;
+    }
+
+    @Override
     public Map<String, Long> counters() {
         // Drivers count for a port, not for a queue pair.
         return Map.of();

@@ -119,6 +119,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
 
     @Override
     public int number() throws RdmaException {
+        checkOpen();
         if (type != SharedReceiveQueueType.XRC) {
             return SharedReceiveQueue.super.number();
         }
@@ -164,6 +165,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
 
     @Override
     public void resize(int maxRequests) throws RdmaException {
+        checkOpen();
         if (maxRequests < 1) {
             throw new RdmaException(Errno.EINVAL, "resize shared receive queue",
                     "maxRequests must be at least 1, not " + maxRequests);
@@ -173,6 +175,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
 
     @Override
     public void arm(int limit) throws RdmaException {
+        checkOpen();
         if (limit < 0 || limit > known.maxRequests()) {
             throw new RdmaException(Errno.EINVAL, "arm shared receive queue",
                     "the limit must be from 0 to " + known.maxRequests() + ", not " + limit);

@@ -224,6 +224,7 @@ final class QueuePairControl {
     }
 
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException {
+        checkOpen();
         String operation = "set enhanced connection options";
         NativeFunction function = context.verbs().require(VerbsSymbol.SET_ECE, operation);
         context.lock();
@@ -240,6 +241,7 @@ final class QueuePairControl {
     }
 
     EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
+        checkOpen();
         String operation = "query enhanced connection options";
         NativeFunction function = context.verbs().require(VerbsSymbol.QUERY_ECE, operation);
         context.lock();

@@ -205,6 +205,12 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
+    public @Nullable String sendRefusal() throws RdmaException {
+        control.checkOpen();
+        return null;
+    }
+
+    @Override
     public Map<String, Long> counters() {
         // Drivers count for a port, not for a queue pair.
         return Map.of();
@@ -299,11 +305,13 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public void attachMulticast(Gid group) throws RdmaException {
+        control.checkOpen();
         throw ofDatagrams("attach multicast");
     }
 
     @Override
     public void detachMulticast(Gid group) throws RdmaException {
+        control.checkOpen();
         throw ofDatagrams("detach multicast");
     }
 
@@ -314,6 +322,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public Flow attachFlow(FlowRule rule) throws RdmaException {
+        control.checkOpen();
         throw new RdmaException(Errno.EINVAL, "attach flow",
                 "flows are for queue pairs of type RAW_PACKET or UD, not XRC_RECEIVE");
     }

@@ -122,6 +122,31 @@ class ConnectingTest {
                 "rdma_connect", "rdma_establish", "rdma_disconnect", "rdma_destroy_id");
     }
 
+    /** Its number is newer than this, and it changes nothing. */
+    @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmConnection connection = connect(Machine.ROCE);
+        FakeCm.Id id = machine.newest();
+        machine.cm.postUnknown(id, 99, 7);
+        assertThat(heard.next()).isEqualTo("event 99 with status 7");
+        machine.cm.postUnknown(id, -1, -110);
+        assertThat(heard.next()).isEqualTo("event -1 with status -110");
+        machine.cm.post(id, EventType.CONNECT_RESPONSE, 0);
+        assertThat(heard.next()).isEqualTo("reply");
+        connection.establish();
+        machine.cm.postUnknown(id, Integer.MAX_VALUE, 0);
+        assertThat(heard.next()).isEqualTo("event 2147483647 with status 0");
+        connection.close();
+    }
+
+    @Test
+    void eventOfIwarpThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmConnection connection = connect(Machine.IWARP);
+        machine.cm.postUnknown(machine.newest(), 99, 7);
+        assertThat(heard.next()).isEqualTo("event 99 with status 7");
+        connection.close();
+    }
+
     @Test
     void attributesAreWhatBothSidesAgreedOn() throws Exception {
         CmConnection connection = connect(Machine.ROCE);

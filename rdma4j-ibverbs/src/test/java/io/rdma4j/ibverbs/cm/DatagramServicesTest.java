@@ -63,6 +63,11 @@ class DatagramServicesTest {
         public void onUnreachable(Errno reason) {
             words.add(reason);
         }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            words.add(typeCode + " " + status);
+        }
     };
 
     DatagramServicesTest() throws RdmaException {
@@ -98,6 +103,14 @@ class DatagramServicesTest {
     private static void assertErrno(Errno errno, ThrowingCallable call) {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmLookup lookup = lookUp();
+        machine.cm.postUnknown(machine.newest(), 99, 7);
+        assertThat(next()).isEqualTo("99 7");
+        lookup.close();
     }
 
     /** An interface of InfiniBand belongs to a partition, which need not be the first of the port. */

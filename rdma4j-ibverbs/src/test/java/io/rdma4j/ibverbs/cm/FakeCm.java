@@ -236,6 +236,16 @@ final class FakeCm {
         return event;
     }
 
+    /** Posts an event of a type that only newer libraries have. */
+    MemorySegment postUnknown(Id id, int type, int status) {
+        MemorySegment event = event(id, EventType.OTHER, status);
+        Native.putInt(event, CmEvent.EVENT, type);
+        // What stands where others have the address of private data.
+        Native.putLong(event, CmEvent.PRIVATE_DATA, 3);
+        Native.putByte(event, CmEvent.PRIVATE_DATA_LEN, 9);
+        return post(event);
+    }
+
     void data(MemorySegment event, byte... data) {
         Native.putLong(event, CmEvent.PRIVATE_DATA,
                 arena.allocateFrom(JAVA_BYTE, data).address());

@@ -123,6 +123,28 @@ class ListeningTest {
     }
 
     @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        BlockingQueue<String> others = new LinkedBlockingQueue<>();
+        CmListener listener = machine.roce.listen(machine.listen(Machine.ROCE, null),
+                new CmListener.Handler() {
+                    @Override
+                    public CmConnection.Handler onRequest(CmContext via, CmConnection request,
+                            InetSocketAddress local, InetSocketAddress peer,
+                            ConnectionParameters parameters) {
+                        return ListeningTest.this.onRequest(via, request, local, peer, parameters);
+                    }
+
+                    @Override
+                    public void onUnknownEvent(int typeCode, int status) {
+                        others.add(typeCode + " " + status);
+                    }
+                });
+        machine.cm.postUnknown(machine.newest(), 99, 7);
+        assertThat(others.poll(20, TimeUnit.SECONDS)).isEqualTo("99 7");
+        listener.close();
+    }
+
+    @Test
     void anAcceptedRequestIsEstablishedWhenThePeerIsReady() throws Exception {
         CmListener listener = listen(machine.roce, Machine.ROCE);
         FakeCm.Id id = ask(machine.newest(), Machine.ROCE);

@@ -156,6 +156,11 @@ final class Machine implements AutoCloseable {
         public void onTimewaitExit() {
             say("time-wait over");
         }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            say("event " + typeCode + " with status " + status);
+        }
     }
 
     @Override

@@ -55,6 +55,11 @@ class MembershipTest {
         public void onNotJoined(RdmaException cause) {
             words.add(cause);
         }
+
+        @Override
+        public void onUnknownEvent(int typeCode, int status) {
+            words.add(typeCode + " " + status);
+        }
     };
 
     MembershipTest() throws RdmaException {}
@@ -89,6 +94,14 @@ class MembershipTest {
     private static void assertErrno(Errno errno, ThrowingCallable call) {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmMembership membership = join();
+        machine.cm.postUnknown(machine.newest(), 99, 7);
+        assertThat(next()).isEqualTo("99 7");
+        membership.close();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -10,6 +11,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetMatch;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.Flow;
@@ -33,6 +35,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -152,8 +155,16 @@ class UseAfterCloseTest {
         MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
         MemoryWindowBind bind = new MemoryWindowBind(region, region.address(), 8, Set.of());
         Gid group = Gid.of(new byte[]{-1, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+        assertThat(closed.sendRefusal()).isNull();
+        SendBatch batch = closed.startBatch();
+        batch.close();
         assertClosedOnce(closed);
         assertThatIllegalStateException().isThrownBy(closed::state);
+        int before = driver.entered();
+        assertThatIllegalStateException().isThrownBy(batch::post);
+        assertThatIllegalStateException().isThrownBy(() -> batch.send());
+        batch.close();
+        assertThat(driver.entered()).isEqualTo(before);
         assertNoneReachesTheLibrary(() -> closed.postSend(new SendWorkRequest()),
                 () -> closed.postSend(List.of(new SendWorkRequest())),
                 () -> closed.postReceive(new ReceiveWorkRequest()),
@@ -163,7 +174,9 @@ class UseAfterCloseTest {
                 closed::query,
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),
+                closed::sendRefusal,
                 () -> closed.attachMulticast(group), () -> closed.attachMulticast(group, 0xc003),
+                () -> closed.attachMulticast(group, 1),
                 () -> closed.detachMulticast(group),
                 () -> closed.attachFlow(RULE), () -> closed.isDataInOrder(SendOpcode.RDMA_WRITE),
                 closed::enhancedConnectionOptions,
@@ -186,7 +199,10 @@ class UseAfterCloseTest {
             }
             assertNoneReachesTheLibrary(() -> closed.poll(new WorkCompletion()),
                     () -> closed.poll(WorkCompletion.array(2)), closed::startPoll,
+                    () -> closed.poll(2, completion -> {}), closed::requestNotification,
                     () -> closed.requestSolicitedNotification(), () -> closed.resize(8),
+                    () -> closed.resize(0),
+                    () -> closed.moderate(-1, Duration.ZERO),
                     () -> closed.moderate(1, Duration.of(1, ChronoUnit.MICROS)),
                     () -> domain.createQueuePair(
                             new QueuePairInitAttributes().completionQueue(closed)));
@@ -203,7 +219,8 @@ class UseAfterCloseTest {
         assertClosedOnce(closed);
         assertNoneReachesTheLibrary(() -> closed.post(new ReceiveWorkRequest()),
                 () -> closed.post(List.of(new ReceiveWorkRequest())), () -> closed.resize(8),
-                () -> closed.arm(1), closed::query, () -> domain.createQueuePair(wanted));
+                () -> closed.resize(0), () -> closed.arm(1), () -> closed.arm(-1), closed::number,
+                closed::query, () -> domain.createQueuePair(wanted));
     }
 
     @Test
@@ -224,6 +241,9 @@ class UseAfterCloseTest {
                 () -> closed.advise(MemoryAdvice.PREFETCH, List.of(), AdviceFlag.FLUSH),
                 () -> closed.allocateMemoryWindow(MemoryWindowType.TYPE_1),
                 () -> closed.createParentDomain(new ParentDomainInitAttributes()),
+                () -> closed.allocateRegion(-1, Set.of()),
+                () -> closed.register(MemorySegment.NULL, Set.of()),
+                () -> closed.register(new MemoryRegionInitAttributes()),
                 () -> closed.createQueuePair(wanted),
                 () -> closed.createSharedReceiveQueue(shared()),
                 () -> closed.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0)));
@@ -272,6 +292,46 @@ class UseAfterCloseTest {
                 () -> queuePair.postSend(new SendWorkRequest().bind(second, 1, toOpen)));
     }
 
+    /** What a queue pair of a type has no use for is refused, but only while it is open. */
+    @Test
+    void queuePairThatHasNoFlowsAndGroups() throws Exception {
+        NativeContext context = driver.open();
+        QueuePair closed = ready(context.allocateProtectionDomain(), QueuePairType.RC,
+                context.createExtendedCompletionQueue(new CompletionQueueInitAttributes()));
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> closed.attachFlow(RULE))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(() -> closed.attachFlow(RULE),
+                () -> closed.attachMulticast(Gid.ZERO), () -> closed.detachMulticast(Gid.ZERO));
+    }
+
+    /** That the library or the driver has no such function is for those to know who have an open object. */
+    @Test
+    void functionsThatAreMissing() throws Exception {
+        driver.library.remove(VerbsSymbol.SET_ECE);
+        driver.library.remove(VerbsSymbol.QUERY_ECE);
+        driver.put(ContextOperation.CREATE_FLOW.offset(), 0);
+        driver.put(ContextOperation.MODIFY_CQ.offset(), 0);
+        driver.put(ContextOperation.ADVISE_MR.offset(), 0);
+        driver.put(ContextOperation.OPEN_XRCD.offset(), 0);
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        ExtendedCompletionQueue queue = context
+                .createExtendedCompletionQueue(new CompletionQueueInitAttributes());
+        QueuePair queuePair = domain.createQueuePair(
+                new QueuePairInitAttributes().type(QueuePairType.UD).completionQueue(queue));
+        assertClosedOnce(queuePair);
+        assertClosedOnce(queue);
+        assertClosedOnce(domain);
+        assertClosedOnce(context);
+        assertNoneReachesTheLibrary(queuePair::enhancedConnectionOptions,
+                () -> queuePair.enhancedConnectionOptions(new EnhancedConnectionOptions(1, 1)),
+                () -> queuePair.attachFlow(RULE),
+                () -> queue.moderate(1, Duration.of(1, ChronoUnit.MICROS)),
+                () -> domain.advise(MemoryAdvice.PREFETCH, List.of()), context::openXrcDomain,
+                () -> context.openXrcDomain(Path.of("no such file")));
+    }
+
     @Test
     void addressHandle() throws Exception {
         NativeContext context = driver.open();
@@ -318,7 +378,10 @@ class UseAfterCloseTest {
         QueuePair queuePair = connections.createQueuePair(receiving);
         assertClosedOnce(queue);
         assertClosedOnce(queuePair);
-        assertNoneReachesTheLibrary(queue::number, () -> queue.post(new ReceiveWorkRequest()),
+        assertNoneReachesTheLibrary(queuePair::sendRefusal, () -> queuePair.attachFlow(RULE),
+                () -> queuePair.attachMulticast(Gid.ZERO),
+                () -> queuePair.detachMulticast(Gid.ZERO), queue::number,
+                () -> queue.post(new ReceiveWorkRequest()),
                 queuePair::query,
                 () -> queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> queuePair.postSend(new SendWorkRequest()),
@@ -346,7 +409,11 @@ class UseAfterCloseTest {
                 closed::queryGidTable, () -> closed.queryPkey(1, 0),
                 () -> closed.pkeyIndex(1, 0xffff),
                 () -> closed.resolveEthernet(AddressHandleAttributes.to(Gid.ZERO, 0)),
+                () -> closed.pathBack(1, new WorkCompletion(), memory()),
                 closed::allocateProtectionDomain, () -> closed.createCompletionQueue(4),
+                () -> closed.createExtendedCompletionQueue(new CompletionQueueInitAttributes()),
+                () -> closed.createExtendedCompletionQueue(
+                        new CompletionQueueInitAttributes().capacity(0)),
                 closed::openXrcDomain, () -> closed.openXrcDomain(Path.of("pom.xml")),
                 closed::allocateThreadDomain, () -> closed.allocateDeviceMemory(64, 8));
         assertThat(closed.counters()).isEmpty();

@@ -191,7 +191,7 @@ final class Connections implements AutoCloseable {
             }
             case ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
                     MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
-                    ADDRINFO_ERROR, USER ->
+                    ADDRINFO_ERROR, USER, UNKNOWN ->
                 handler.onEvent(event);
         }
     }

@@ -94,7 +94,7 @@ final class TestReport {
         return switch (layer) {
             case INFINIBAND -> "IB";
             case ETHERNET -> "Ethernet";
-            case UNSPECIFIED -> "Unknown";
+            case UNSPECIFIED, UNKNOWN -> "Unknown";
         };
     }
 
