@@ -65,6 +65,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      */
     public static final int INLINE_DATA = 64;
 
+    /** The default of {@code net.rdma_ucm.max_backlog}. */
+    private static final int MOST_WAITING = 1024;
     private static final Duration ENDPOINT_TIMEOUT = Duration.ofSeconds(2);
 
     private final IdExchange.Kind kind;
@@ -688,20 +690,21 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * It also begins without any device if the machine has one that is only absent ({@link RdmaDevices#absent}), and
      * outlives its last one. The log has a line for a device or an address where it cannot listen, and one when it does.
      *
-     * @param backlog how many requests may wait for an answer, at least 1; further ones are rejected. A request that its
-     *        peer withdraws counts until its id is closed.
+     * @param backlog how many requests may wait for an answer; further ones are rejected. 0 means as many as there may be,
+     *        which are 1024 as under Linux; more are taken as said. A request that its peer withdraws counts until its id is
+     *        closed.
      * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened, now or later, EOPNOTSUPP if the
      *         device does not support the port space, as iWARP only TCP; EINVAL unless the id is new or bound; over
      *         iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void listen(int backlog) throws RdmaException {
-        if (backlog < 1) {
-            throw new IllegalArgumentException("a backlog must be at least 1, not " + backlog);
+        if (backlog < 0) {
+            throw new IllegalArgumentException("a backlog cannot be " + backlog);
         }
         if (states.is(IdState.IDLE)) {
             bindAddress(new InetSocketAddress(0));
         }
-        step(() -> this.backlog.listen(backlog));
+        step(() -> this.backlog.listen(backlog == 0 ? MOST_WAITING : backlog));
     }
 
     /** {@return a new id for a request that has reached this one; it has the same channel, or is synchronous as well} */

@@ -39,7 +39,9 @@ final class IdRoute {
             Duration timeout) throws RdmaException {
         checkResolved(destination, "resolve address");
         checkTimeout(timeout);
-        if (source != null) {
+        // An id that is bound keeps its address, as Linux has it.
+        boolean isBoundHere = source != null && !states.is(IdState.BOUND);
+        if (isBoundHere) {
             bind(source, destination);
         }
         IdState from = states.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
@@ -49,24 +51,22 @@ final class IdRoute {
             states.requireOpen();
             events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            unresolve(source, from);
+            unresolve(isBoundHere, from);
             failed(CmEventType.ADDR_ERROR, e);
             return;
         } catch (RuntimeException e) {
-            unresolve(source, from);
+            unresolve(isBoundHere, from);
             throw e;
         }
         events.complete("resolve address", CmEventType.ADDR_RESOLVED);
     }
 
-    private void unresolve(@Nullable InetSocketAddress source, IdState from) {
-        if (source == null) {
-            states.replace(IdState.ADDRESS_RESOLVED, from);
-        } else {
+    private void unresolve(boolean isBoundHere, IdState from) {
+        if (isBoundHere) {
             // The caller may try again with the same source.
             addresses.unbind();
-            states.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
         }
+        states.replace(IdState.ADDRESS_RESOLVED, isBoundHere ? IdState.IDLE : from);
     }
 
     void resolveRoute(Duration timeout) throws RdmaException {

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A completion that a device fills, and applications get a copy of ({@link WorkCompletion#assign}). */
 public final class CompletionSlot extends WorkCompletion {
+    private boolean isRemoved;
+
     /** Creates one to be filled. */
     public CompletionSlot() {}
 
@@ -15,7 +17,18 @@ public final class CompletionSlot extends WorkCompletion {
     public CompletionSlot fill(long requestId, WorkCompletionStatus newStatus,
             WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
         super.fill(requestId, newStatus, newOpcode, queuePair, bytes);
+        isRemoved = false;
         return this;
+    }
+
+    /** The queue pair that it is of has begun another life, or was closed: no application gets it. Until it is filled again. */
+    public void remove() {
+        isRemoved = true;
+    }
+
+    /** {@return whether no application gets it} */
+    public boolean isRemoved() {
+        return isRemoved;
     }
 
     @Override

@@ -268,8 +268,8 @@ public interface QueuePair extends AutoCloseable {
     EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException;
 
     /**
-     * Frees it; outstanding requests are dropped without completions. Those that are in the completion queue by then
-     * stay there, as after {@link QueuePairState#RESET}. Idempotent. C: {@code ibv_destroy_qp}.
+     * Frees it; outstanding requests are dropped without completions. With those that are in a completion queue by then it
+     * is as after {@link QueuePairState#RESET}: a software device removes them. Idempotent. C: {@code ibv_destroy_qp}.
      *
      * @throws RdmaException EBUSY while it is attached to multicast groups, has open flows or has unacknowledged events
      */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 public enum QueuePairState {
     /**
      * New, or reset: nothing may be posted, and nothing is sent or received. Going back to it discards what was posted.
-     * Completions that are in the completion queue by then stay there on a software device and on most native ones, but
-     * some drivers remove them. Take them before the queue pair is used again: they are not told from those of its next
-     * life but by the ids of the requests.
+     * Its completions that are in a completion queue by then are removed on a software device, as by the drivers of most
+     * network adapters (mlx4, mlx5, hns, bnxt_re). Linux's rxe and siw leave them there, and only the ids of the requests tell
+     * them from those of its next life: take them before the queue pair is used again.
      * Next: {@link #INIT}. C: {@code IBV_QPS_RESET}.
      */
     RESET(0),

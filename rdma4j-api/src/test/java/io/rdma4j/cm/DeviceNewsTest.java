@@ -37,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** What ids make of what their device does, with a device that a test drives. */
@@ -529,6 +530,17 @@ class DeviceNewsTest {
                 .satisfies(offer -> assertThat(offer.backlog()).isEqualTo(3))
                 .satisfies(offer -> assertThat(offer.family())
                         .isEqualTo(StandardProtocolFamily.INET6));
+    }
+
+    /** C: {@code rdma_listen(id, 0)}, as in most examples of rdma-core. */
+    @Test
+    void backlogOfZeroMeansAsManyAsThereMayBe() throws Exception {
+        CmId listener = CmId.create(events, PortSpace.TCP);
+        ids.add(listener);
+        listener.listen(0);
+        assertThat(FakeProvider.DEVICE.context().listenCalls.getLast().backlog()).isEqualTo(1024);
+        assertThatIllegalArgumentException().isThrownBy(() -> listener.listen(-1))
+                .withMessage("a backlog cannot be -1");
     }
 
     @Test

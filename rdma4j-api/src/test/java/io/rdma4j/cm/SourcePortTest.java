@@ -20,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class SourcePortTest {
     private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7472);
 
+    private static final InetSocketAddress OF_OTHER_VERSION = new InetSocketAddress("fd00::1", 7472);
+
     private final CmEventChannel events = CmEventChannel.create();
     private CmId id;
 
@@ -72,6 +74,36 @@ class SourcePortTest {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> id.connect(parameters()))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRNOTAVAIL));
         assertThat(FakeProvider.DEVICE.context().connectCalls).hasSize(1);
+    }
+
+    /** As Linux has it: the source is for an id that is not bound yet. */
+    @Test
+    void boundIdKeepsItsAddressWhateverSourceItIsResolvedWith() throws Exception {
+        id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 40_008));
+        for (int port : new int[]{0, 40_008, 40_009}) {
+            try (CmId bound = CmId.create(events, PortSpace.TCP)) {
+                bound.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+                InetSocketAddress before = bound.localAddress();
+                bound.resolveAddress(new InetSocketAddress(FakeDevice.FIRST, port), PEER,
+                        Duration.ofSeconds(1));
+                assertThat(bound.localAddress()).isEqualTo(before);
+                assertThat(bound.peerAddress()).isEqualTo(PEER);
+            }
+        }
+    }
+
+    /** A failed step leaves the id as it was: bound if it was bound. */
+    @Test
+    void boundIdStaysBoundWhenItsAddressCannotBeResolved() throws Exception {
+        InetSocketAddress own = new InetSocketAddress(FakeDevice.FIRST, 40_010);
+        try (CmId bound = CmId.create(PortSpace.TCP)) {
+            bound.bindAddress(own);
+            assertThatExceptionOfType(RdmaException.class).isThrownBy(
+                    () -> bound.resolveAddress(own, OF_OTHER_VERSION, Duration.ofSeconds(1)));
+            assertThat(bound.localAddress()).isEqualTo(own);
+            bound.resolveAddress(own, PEER, Duration.ofSeconds(1));
+            assertThat(bound.localAddress()).isEqualTo(own);
+        }
     }
 
     @Test

@@ -274,9 +274,6 @@ final class NativeProtectionDomain implements ProtectionDomain {
         long offset = attributes.deviceOffset();
         long length = attributes.deviceLength();
         memory.checkStretch(REGISTER, offset, length);
-        if (length == 0) {
-            throw new RdmaException(Errno.EINVAL, REGISTER, "the region would have no bytes");
-        }
         context.queries().requireFlushing(REGISTER, access);
         NativeFunction function = context.functions().require(ContextOperation.REG_DM_MR, REGISTER);
         context.lock();

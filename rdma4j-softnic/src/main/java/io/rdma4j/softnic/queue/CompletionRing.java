@@ -189,11 +189,51 @@ public final class CompletionRing {
     }
 
     /**
+     * Removes the completions of a queue pair that no thread has taken. A thread that reads in place keeps the one that it has
+     * reached.
+     */
+    public void remove(int queuePairNumber) {
+        boolean isAny = false;
+        for (long i = taken; i < end; i++) {
+            CompletionSlot slot = slots[index(i)];
+            if (slot != null && slot.queuePairNumber() == queuePairNumber) {
+                slot.remove();
+                isAny = true;
+            }
+        }
+        // If a thread takes at the moment, the removed ones keep their room until they are passed.
+        if (isAny && takers.tryLock()) {
+            try {
+                compact();
+            } finally {
+                takers.unlock();
+            }
+        }
+    }
+
+    /** Closes the gaps of the removed ones. Under {@link #lockTakers} as well. */
+    private void compact() {
+        if (isInBatch) {
+            return;
+        }
+        long to = taken;
+        for (long i = to; i < end; i++) {
+            CompletionSlot slot = slot(i);
+            if (!slot.isRemoved()) {
+                slots[index(i)] = slots[index(to)];
+                slots[index(to++)] = slot;
+            }
+        }
+        end = to;
+    }
+
+    /**
      * Changes the capacity. Under {@link #lockTakers} as well.
      *
      * @return false if it holds more than that
      */
     public boolean resize(int newCapacity) {
+        compact();
         if (end - taken > newCapacity) {
             return false;
         }
@@ -259,12 +299,16 @@ public final class CompletionRing {
         takers.lock();
         try {
             requireNoBatch();
-            long from = taken;
-            int count = (int) Math.min(end - from, into.length);
-            for (int i = 0; i < count; i++) {
-                into[i].assign(slot(from + i));
+            long at = taken;
+            long limit = end;
+            int count = 0;
+            while (at < limit && count < into.length) {
+                CompletionSlot slot = slot(at++);
+                if (!slot.isRemoved()) {
+                    into[count++].assign(slot);
+                }
             }
-            taken = from + count;
+            taken = at;
             return count;
         } finally {
             takers.unlock();
@@ -279,12 +323,13 @@ public final class CompletionRing {
         takers.lock();
         try {
             requireNoBatch();
-            long from = taken;
-            if (from == end) {
+            long at = firstFrom(taken);
+            if (at == end) {
+                taken = at;
                 return false;
             }
-            into.assign(slot(from));
-            taken = from + 1;
+            into.assign(slot(at));
+            taken = at + 1;
             return true;
         } finally {
             takers.unlock();
@@ -300,22 +345,25 @@ public final class CompletionRing {
             takers.unlock();
             throw new IllegalStateException("this thread has begun a batch already: end it first");
         }
-        if (taken == end) {
+        long first = firstFrom(taken);
+        taken = first;
+        if (first == end) {
             takers.unlock();
             return false;
         }
         isInBatch = true;
-        batchAt = taken;
+        batchAt = first;
         return true;
     }
 
     /** Moves to the next completion. {@return whether there is one} */
     public boolean nextInBatch() {
         requireBatch();
-        if (batchAt + 1 >= end) {
+        long next = firstFrom(batchAt + 1);
+        if (next >= end) {
             return false;
         }
-        batchAt++;
+        batchAt = next;
         return true;
     }
 
@@ -344,6 +392,15 @@ public final class CompletionRing {
         if (isInBatch) {
             throw new IllegalStateException("this thread is in a batch: end it first");
         }
+    }
+
+    /** {@return the first from an index on that is not removed, the end if there is none} */
+    private long firstFrom(long index) {
+        long at = index;
+        while (at < end && slot(at).isRemoved()) {
+            at++;
+        }
+        return at;
     }
 
     private CompletionSlot slot(long index) {

@@ -176,9 +176,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
         }
         MemorySegment stretch = memory.slice(REGISTER, attributes.deviceOffset(),
                 attributes.deviceLength());
-        if (stretch.byteSize() == 0) {
-            throw new RdmaException(Errno.EINVAL, REGISTER, "the stretch has no bytes");
-        }
         MemoryChecks.check(REGISTER, stretch, access);
         return register(stretch, 0, access, memory, null);
     }

@@ -203,11 +203,22 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             }
             noticePeer();
             engineSide.modify(attributes, next, nowNs);
+            if (next == QueuePairState.RESET) {
+                removeCompletions();
+            }
             onState(engineSide.protocol().state());
             engineSide.moved(state, "MODIFY");
             driver.engine().touched(engineSide);
             return this;
         });
+    }
+
+    /** No completion of one life is seen in the next, or after the last. */
+    private void removeCompletions() {
+        spec.sendQueue().ring().remove(number());
+        if (!spec.receiveQueue().equals(spec.sendQueue())) {
+            spec.receiveQueue().ring().remove(number());
+        }
     }
 
     /** Publishes the peer of {@code known} for any thread. */
@@ -476,6 +487,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             events.end("close queue pair");
             isClosed = true;
             driver.engine().detach(engineSide);
+            removeCompletions();
             domain.nic().queuePairs().remove(this);
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());

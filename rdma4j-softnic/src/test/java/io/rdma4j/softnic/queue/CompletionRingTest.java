@@ -475,4 +475,83 @@ class CompletionRingTest {
         ring.endBatch();
         assertThatIllegalStateException().isThrownBy(ring::endBatch);
     }
+
+    // ---------------------------------------------------------------- queue pairs that begin anew
+
+    private void addOf(int... queuePairs) {
+        for (int queuePair : queuePairs) {
+            CompletionSlot slot = Objects.requireNonNull(ring.free(), "no room");
+            slot.fill(added++, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.SEND, queuePair, 0);
+            ring.add(slot, false);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5, 9})
+    void removedCompletionsAreNotTakenHoweverManyAreAskedFor(int atMost) {
+        ring = ring(8, false);
+        addOf(9, 7, 9, 9, 7, 9);
+        ring.remove(9);
+        List<Long> all = new ArrayList<>();
+        for (List<Long> some = take(atMost); !some.isEmpty(); some = take(atMost)) {
+            all.addAll(some);
+        }
+        assertThat(all).containsExactly(1L, 4L);
+    }
+
+    @Test
+    void removedCompletionsLeaveTheirRoomToOthers() {
+        for (int i = 0; i < 100; i++) {
+            addOf(7, 9, 9);
+            ring.remove(9);
+            addOf(8, 8, 8);
+            assertThat(ring.free()).isNull();
+            ring = ring(4, false);
+        }
+        addOf(9, 9, 9, 9);
+        ring.remove(9);
+        assertThat(ring.take(new WorkCompletion())).isFalse();
+        addOf(7, 7, 7, 7);
+        assertThat(take(4)).hasSize(4);
+    }
+
+    @Test
+    void removedCompletionsAreNotReadInPlace() {
+        ring = ring(8, false);
+        addOf(9, 9, 7, 9, 7, 9);
+        ring.remove(9);
+        assertThat(ring.startBatch()).isTrue();
+        assertThat(ring.currentInBatch().id()).isEqualTo(2);
+        assertThat(ring.nextInBatch()).isTrue();
+        assertThat(ring.currentInBatch().id()).isEqualTo(4);
+        assertThat(ring.nextInBatch()).isFalse();
+        ring.endBatch();
+        assertThat(ring.startBatch()).isFalse();
+    }
+
+    /** The program closes a queue pair when it reads that it has failed. */
+    @Test
+    void whoReadsInPlaceKeepsWhatItHasReachedAndPassesTheRest() {
+        ring = ring(8, false);
+        addOf(9, 9, 7, 9);
+        assertThat(ring.startBatch()).isTrue();
+        ring.remove(9);
+        assertThat(ring.currentInBatch().id()).isZero();
+        assertThat(ring.nextInBatch()).isTrue();
+        assertThat(ring.currentInBatch().id()).isEqualTo(2);
+        assertThat(ring.nextInBatch()).isFalse();
+        ring.endBatch();
+        assertThat(take(8)).isEmpty();
+        addOf(9);
+        assertThat(take(8)).containsExactly(4L);
+    }
+
+    @Test
+    void removedCompletionsDoNotKeepTheQueueFromBecomingSmaller() {
+        ring = ring(8, false);
+        addOf(9, 9, 7, 9, 9);
+        ring.remove(9);
+        assertThat(ring.resize(1)).isTrue();
+        assertThat(take(8)).containsExactly(2L);
+    }
 }

@@ -167,6 +167,62 @@ class RingRaceTest {
         }
     }
 
+    /** One queue pair begins anew all the time, the other one goes on. The number of a completion is that of the life. */
+    @Test
+    void nothingOfAnEarlierLifeIsTakenInTheNextAndNothingOfOthersIsLost() throws Exception {
+        int resetting = 1;
+        int lasting = 2;
+        CompletionRing ring = new CompletionRing(8, NOBODY, () -> 0, null, false);
+        AtomicLong life = new AtomicLong();
+        AtomicLong added = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("engine", () -> {
+            Random random = new Random(3);
+            while (!race.isOver()) {
+                if (random.nextInt(5) == 0) {
+                    ring.remove(resetting);
+                    life.incrementAndGet();
+                }
+                CompletionSlot slot = ring.free();
+                if (slot != null) {
+                    boolean isLasting = random.nextBoolean();
+                    slot.fill(isLasting ? added.getAndIncrement() : life.get(),
+                            WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.SEND,
+                            isLasting ? lasting : resetting, 0);
+                    ring.add(slot, false);
+                }
+            }
+            isEnded.set(true);
+        });
+        for (int taker = 0; taker < 2; taker++) {
+            Random random = new Random(taker);
+            race.once("taker " + taker, () -> {
+                WorkCompletion one = new WorkCompletion();
+                while (!race.hasFailed() && !(isEnded.get() && taken.get() == added.get())) {
+                    long begun = life.get();
+                    boolean isInPlace = random.nextBoolean();
+                    if (isInPlace ? !ring.startBatch() : !ring.take(one)) {
+                        continue;
+                    }
+                    WorkCompletion found = isInPlace ? ring.currentInBatch() : one;
+                    if (found.queuePairNumber() == lasting) {
+                        taken.incrementAndGet();
+                    } else if (found.id() < begun) {
+                        throw new AssertionError(
+                                "of life " + found.id() + " in life " + begun + ": " + found);
+                    }
+                    if (isInPlace) {
+                        ring.endBatch();
+                    }
+                }
+            });
+        }
+        race.run();
+        assertThat(taken.get()).isEqualTo(added.get()).isPositive();
+        assertThat(life.get()).isPositive();
+    }
+
     @Test
     void whoeverAsksAndThenFindsNothingIsNotified() throws Exception {
         AtomicLong notified = new AtomicLong();
