@@ -125,7 +125,8 @@ class DeviceNewsTest {
             assertThat(event.id()).isSameAs(id);
             assertThat(event.isFailure()).isFalse();
             assertThat(event.description()).startsWith("event 99: ");
-            assertThat(event).hasToString("event 99, status -110 (Connection timed out (ETIMEDOUT))");
+            assertThat(event)
+                    .hasToString("event 99, status -110 (Connection timed out (ETIMEDOUT))");
             assertThatIllegalStateException().isThrownBy(() -> event.failure("connect"))
                     .withMessage("connect: event 99 is no failure");
         }
