@@ -1,11 +1,14 @@
 package io.rdma4j.testkit;
 
+import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
@@ -65,6 +68,12 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(attributes.nodeGuid()).isNotZero().isEqualTo(device().nodeGuid());
         assertThat(attributes.systemImageGuid()).isNotZero();
         assertThat(attributes.vendorId()).isNotZero();
+        assertThat(attributes.atomicCapability())
+                .isEqualTo(AtomicCapability.ofCode(attributes.atomicCapabilityCode()));
+        assertThat(attributes.capabilities()).allMatch(
+                capability -> (attributes.capabilityFlags() & capability.bit()) != 0);
+        assertThat(attributes.onDemandPagingBits().keySet())
+                .containsAll(attributes.onDemandPaging().keySet());
         assertThat(attributes.limit(DeviceLimit.MAX_MR_SIZE)).isGreaterThan(PAGE);
         assertThat(attributes.limit(DeviceLimit.PAGE_SIZE_CAP)).isGreaterThanOrEqualTo(PAGE);
         for (DeviceLimit limit : List.of(DeviceLimit.MAX_QP, DeviceLimit.MAX_QP_WR,
@@ -93,7 +102,10 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
         assertThat(port.activeWidthCode()).isPositive();
         assertThat(port.activeSpeedCode()).isPositive();
-        assertThat(port.linkLayer()).isNotNull();
+        assertThat(port.linkLayer()).isEqualTo(LinkLayer.ofCode(port.linkLayerCode()));
+        assertThat(Mtu.ofCode(port.maxMtuCode())).isIn(port.maxMtu(), null);
+        assertThat(Mtu.ofCode(port.activeMtuCode())).isIn(port.activeMtu(), null);
+        assertThat(port.flags()).allMatch(flag -> (port.flagBits() & flag.bit()) != 0);
         assertThat(port.maxMessageSize()).isGreaterThan(0x1000);
     }
 
