@@ -40,9 +40,10 @@ final class IdRoute {
         checkResolved(destination, "resolve address");
         checkTimeout(timeout);
         // An id that is bound keeps its address, as Linux has it.
-        boolean isBoundHere = source != null && !states.is(IdState.BOUND);
-        if (isBoundHere) {
+        boolean isBoundHere = false;
+        if (source != null && !states.is(IdState.BOUND)) {
             bind(source, destination);
+            isBoundHere = true;
         }
         IdState from = states.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
         states.move(from, IdState.ADDRESS_RESOLVED, "resolve address");

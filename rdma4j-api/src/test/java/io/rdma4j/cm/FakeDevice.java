@@ -74,8 +74,10 @@ final class FakeDevice implements CmDevice {
     public boolean seesListener(PortSpace space, InetAddress source,
             InetSocketAddress destination) {
         looks.incrementAndGet();
+        // What it finds is decided before anybody hears that it looks.
+        boolean isSeen = seesListeners && space == PortSpace.TCP;
         onLook.run();
-        return seesListeners && space == PortSpace.TCP;
+        return isSeen;
     }
 
     @Override

@@ -20,7 +20,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class SourcePortTest {
     private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7472);
 
-    private static final InetSocketAddress OF_OTHER_VERSION = new InetSocketAddress("fd00::1", 7472);
+    private static final InetSocketAddress OF_OTHER_VERSION = new InetSocketAddress("fd00::1",
+            7472);
 
     private final CmEventChannel events = CmEventChannel.create();
     private CmId id;

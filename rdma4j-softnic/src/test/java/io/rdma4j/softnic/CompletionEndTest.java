@@ -180,12 +180,11 @@ class CompletionEndTest {
     }
 
     @Test
-    void completionsOfAnEarlierLifeStayInTheQueue() throws Exception {
+    void completionsOfAnEarlierLifeAreNotHandedOut() throws Exception {
         Waiting waiting = waiting(new Pair.Settings());
         waiting.side.receive(1, 64);
         waiting.fail();
         waiting.queuePair().modify(new QueuePairAttributes().state(QueuePairState.RESET));
-        assertThat(waiting.nextReceive()).isEqualTo("1 WORK_REQUEST_FLUSHED");
         assertEnded(waiting::awaitReceiveCompletion, Errno.ENOTCONN, "state RESET");
     }
 
@@ -200,12 +199,11 @@ class CompletionEndTest {
     }
 
     @Test
-    void completionsOfAClosedQueuePairAreStillHandedOut() throws Exception {
+    void completionsOfAClosedQueuePairAreNotHandedOut() throws Exception {
         Waiting waiting = waiting(new Pair.Settings());
         waiting.side.receive(1, 64);
         waiting.fail();
         waiting.queuePair().close();
-        assertThat(waiting.awaitReceiveCompletion().id()).isEqualTo(1);
         assertEnded(waiting::awaitReceiveCompletion, Errno.EBADF);
     }
 

@@ -481,7 +481,8 @@ class CompletionRingTest {
     private void addOf(int... queuePairs) {
         for (int queuePair : queuePairs) {
             CompletionSlot slot = Objects.requireNonNull(ring.free(), "no room");
-            slot.fill(added++, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.SEND, queuePair, 0);
+            slot.fill(added++, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.SEND, queuePair,
+                    0);
             ring.add(slot, false);
         }
     }
