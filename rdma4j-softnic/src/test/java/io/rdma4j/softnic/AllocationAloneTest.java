@@ -31,8 +31,11 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Posting, polling, the engine and the network allocate nothing once they have started. */
-class AllocationTest {
+/**
+ * Posting, polling, the engine and the network allocate nothing once they have started. Alone, because the portable network
+ * shares the port of loopback with no other process.
+ */
+class AllocationAloneTest {
     private static final int LENGTH = 10_000;
     private static final int COUNT = 2_000;
     private static final int CLEAN_RUNS = 3;

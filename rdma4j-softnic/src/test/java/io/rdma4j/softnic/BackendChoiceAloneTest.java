@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Which network serves a device, and what is said about it. */
-class BackendChoiceTest {
+class BackendChoiceAloneTest {
     private static RdmaDevice loopback() throws RdmaException {
         return RdmaDevices.find("roce_lo");
     }
@@ -48,7 +48,7 @@ class BackendChoiceTest {
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"),
-                BackendChoiceTest.class.getName()));
+                BackendChoiceAloneTest.class.getName()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines()
                 .filter(line -> !line.contains("NicAddresses openFreeLoopback")
