@@ -39,8 +39,8 @@ record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
     void tell(@Nullable UnknownEvents handler) {
         int typeCode = Native.getInt(fields, CmEvent.EVENT);
         if (handler == null) {
-            LOG.log(System.Logger.Level.DEBUG, "an event of number {0} with status {1} is of no"
-                    + " id that the application has", typeCode, status());
+            LOG.log(System.Logger.Level.DEBUG,
+                    "an event of type {0} is of no id that the application has", typeCode);
             return;
         }
         handler.onUnknownEvent(typeCode, status());
