@@ -26,6 +26,7 @@ public enum QueuePairType {
     @Experimental
     XRC_RECEIVE(10),
     /** A type of the driver's own; native devices only. C: {@code IBV_QPT_DRIVER}. */
+    @Experimental
     DRIVER(255);
 
     private final int code;

@@ -30,6 +30,7 @@ public enum SendFlag {
      */
     INLINE(1 << 3),
     /** Let the device fill in IP and TCP checksums; raw packets only. C: {@code IBV_SEND_IP_CSUM}. */
+    @Experimental
     IP_CHECKSUM(1 << 4);
 
     private final int bit;

@@ -15,14 +15,18 @@ public enum WorkCompletionFlag {
     /** {@link WorkCompletion#immediate()} is valid. C: {@code IBV_WC_WITH_IMM}. */
     WITH_IMMEDIATE(1 << 1),
     /** The checksums of a raw packet are right. C: {@code IBV_WC_IP_CSUM_OK}. */
+    @Experimental
     IP_CHECKSUM_OK(1 << 2),
     /** {@link WorkCompletion#invalidatedRkey()} is valid. C: {@code IBV_WC_WITH_INV}. */
     WITH_INVALIDATE(1 << 3),
     /** Tag matching needs a sync. C: {@code IBV_WC_TM_SYNC_REQ}. */
+    @Experimental
     TM_SYNC_REQUIRED(1 << 4),
     /** A tag matched. C: {@code IBV_WC_TM_MATCH}. */
+    @Experimental
     TM_MATCH(1 << 5),
     /** Tag matching data is valid. C: {@code IBV_WC_TM_DATA_VALID}. */
+    @Experimental
     TM_DATA_VALID(1 << 6);
 
     private final int bit;

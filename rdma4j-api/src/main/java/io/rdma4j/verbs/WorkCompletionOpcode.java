@@ -33,18 +33,25 @@ public enum WorkCompletionOpcode {
     /** A WRITE with immediate consumed a receive request. C: {@code IBV_WC_RECV_RDMA_WITH_IMM}. */
     RECEIVE_RDMA_WITH_IMMEDIATE(129),
     /** Tag matching: tag added. C: {@code IBV_WC_TM_ADD}. */
+    @Experimental
     TM_ADD(130),
     /** Tag matching: tag removed. C: {@code IBV_WC_TM_DEL}. */
+    @Experimental
     TM_DELETE(131),
     /** Tag matching: synchronized. C: {@code IBV_WC_TM_SYNC}. */
+    @Experimental
     TM_SYNC(132),
     /** Tag matching: message received. C: {@code IBV_WC_TM_RECV}. */
+    @Experimental
     TM_RECEIVE(133),
     /** Tag matching: no tag matched. C: {@code IBV_WC_TM_NO_TAG}. */
+    @Experimental
     TM_NO_TAG(134),
     /** The driver's own. C: {@code IBV_WC_DRIVER2}. */
+    @Experimental
     DRIVER2(136),
     /** The driver's own. C: {@code IBV_WC_DRIVER3}. */
+    @Experimental
     DRIVER3(137),
     /** One that this version does not know; {@link WorkCompletion#opcodeCode} has its number. */
     UNKNOWN(-1);

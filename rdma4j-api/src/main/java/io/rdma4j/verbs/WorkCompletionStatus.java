@@ -192,6 +192,7 @@ public enum WorkCompletionStatus {
             "Something particular to the device.",
             "the completion's vendor error and the documentation of the device"),
     /** Tag matching failed: the device's list of tags and the program's differ. C: {@code IBV_WC_TM_ERR}. */
+    @Experimental
     TM_ERROR(22, "TM error",
             "Tag matching failed.",
             "A list of tags that does not agree with the device.",
@@ -200,6 +201,7 @@ public enum WorkCompletionStatus {
      * Tag matching found a rendezvous message that the device cannot fetch; this is no failure. The program fetches it
      * with the header in the receive's memory. C: {@code IBV_WC_TM_RNDV_INCOMPLETE}.
      */
+    @Experimental
     TM_RENDEZVOUS_INCOMPLETE(23, "TM software rendezvous",
             "Tag matching found a rendezvous that the software has to finish.",
             "A message that the device cannot fetch by itself; this is no failure.",

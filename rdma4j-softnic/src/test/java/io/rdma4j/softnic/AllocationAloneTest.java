@@ -6,6 +6,7 @@ import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
@@ -19,14 +20,20 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -126,6 +133,73 @@ class AllocationAloneTest {
         }
         REQUIRE_SUCCESS.onCompletion(completion);
         return 1;
+    }
+
+    @Test
+    void batchesListsSharedReceivesAndRequestsForEventsAllocateNothing() throws Exception {
+        try (DeviceContext context = RdmaDevices.find("roce_lo").open();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionChannel channel = CompletionChannel.create();
+                CompletionQueue queue = context.createCompletionQueue(64, channel);
+                SharedReceiveQueue shared = domain.createSharedReceiveQueue(
+                        new SharedReceiveQueueInitAttributes().maxRequests(4));
+                QueuePair a = domain.createQueuePair(new QueuePairInitAttributes()
+                        .completionQueue(queue)
+                        .sendOperations(SendOpcode.SEND, SendOpcode.RDMA_WRITE));
+                QueuePair b = domain.createQueuePair(new QueuePairInitAttributes()
+                        .completionQueue(queue).sharedReceiveQueue(shared));
+                MemoryRegion region = domain.register(Arena.ofAuto().allocate(64),
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
+            connect(context, a, b);
+            connect(context, b, a);
+            List<SendWorkRequest> writes = List.of(
+                    new SendWorkRequest().write(region.address(), region.rkey()).add(region, 0, 8),
+                    new SendWorkRequest().write(region.address(), region.rkey()).add(region, 0, 8)
+                            .set(SendFlag.SIGNALED));
+            ReceiveWorkRequest receive = new ReceiveWorkRequest().add(region, 0, 8);
+            assertAllocatesNothing(() -> {
+                queue.requestNotification();
+                shared.post(receive);
+                SendBatch batch = a.startBatch();
+                batch.flags().send();
+                batch.add(region, 0, 8);
+                batch.flags(SendFlag.SIGNALED).write(region.address(), region.rkey());
+                batch.add(region.address(), 8, region.lkey());
+                batch.post();
+                takeOne(queue);
+                takeOne(queue);
+                b.postSend(writes);
+                takeOne(queue);
+            });
+        }
+    }
+
+    private interface Operation {
+        void run() throws RdmaException;
+    }
+
+    private static void takeOne(CompletionQueue queue) throws RdmaException {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (queue.poll(1, REQUIRE_SUCCESS) == 0) {
+            if (System.nanoTime() - endNs > 0) {
+                throw new AssertionError("no completion within a minute");
+            }
+        }
+    }
+
+    private static void assertAllocatesNothing(Operation operation) throws RdmaException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int clean = 0;
+        long each = 0;
+        for (int i = 0; i < MOST_RUNS && clean < CLEAN_RUNS; i++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int j = 0; j < COUNT; j++) {
+                operation.run();
+            }
+            each = (threads.getCurrentThreadAllocatedBytes() - before) / COUNT;
+            clean = each < 8 ? clean + 1 : 0;
+        }
+        assertThat(clean).as(each + " bytes allocated each time").isEqualTo(CLEAN_RUNS);
     }
 
     private static void connect(DeviceContext context, QueuePair own, QueuePair peer)
