@@ -4,6 +4,7 @@ import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.observe.jmx.QueuePairData;
 import io.rdma4j.observe.registry.ShownDevice;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -16,7 +17,7 @@ final class ForeignStatTarget {
 
     public static void main(String[] arguments) throws Exception {
         ShownDevice first = ShownDevice.show(new Device("foreign0",
-                Map.of("sent_pkts", 5L, "out_of_buffer", 3L, "symbol_error", 0L)));
+                counters("symbol_error", 0L, "sent_pkts", 5L, "out_of_buffer", 3L)));
         ShownDevice second = ShownDevice.show(new Device("foreign1", Map.of()));
         System.out.println("shown");
         while (System.in.read() >= 0) {
@@ -24,6 +25,15 @@ final class ForeignStatTarget {
         }
         second.hide();
         first.hide();
+    }
+
+    /** Counters in the order in which they are given, as every device has one: here not the order of their names. */
+    private static Map<String, Long> counters(Object... namesAndValues) {
+        Map<String, Long> counters = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            counters.put((String) namesAndValues[i], (Long) namesAndValues[i + 1]);
+        }
+        return counters;
     }
 
     private record Device(String name, Map<String, Long> counters) implements DeviceMXBean {

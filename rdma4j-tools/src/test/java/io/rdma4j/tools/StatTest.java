@@ -99,7 +99,7 @@ class StatTest {
             assertThat(tools.out()).contains(
                     "\n  foreign0: ::ffff:10.0.0.1; 1 context, 1 queue pair\n",
                     "\n    queue pair 0x000011 RC RTS, peer 10.0.0.2 0x000012\n  foreign1: ")
-                    .containsPattern("\n    out_of_buffer +3\n    sent_pkts +5\n    queue pair")
+                    .containsPattern("\n    sent_pkts +5\n    out_of_buffer +3\n    queue pair")
                     .containsOnlyOnce("\n    the driver counts nothing\n")
                     .doesNotContain("symbol_error", "all counters are zero", "recorded",
                             "impaired");
