@@ -1,9 +1,9 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.AddressScope;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -82,7 +82,7 @@ final class RouteProbe {
                     to + " is a broadcast address; a peer has one of its own", cause);
         }
         String way = to + (source == null ? "" : " from " + source.getHostAddress());
-        int number = SystemErrors.numberOf(cause);
+        int number = SocketErrors.numberOf(cause);
         if (number == 0) {
             // In another language, or of the JDK itself: mostly it is that.
             return new RdmaException(Errno.ENETUNREACH, OPERATION,

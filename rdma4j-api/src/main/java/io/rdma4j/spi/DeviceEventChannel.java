@@ -15,9 +15,12 @@ public final class DeviceEventChannel extends EventSource<AsyncEvent, RdmaExcept
             AsyncEventChannel {
     private final EventQueue<AsyncEvent, RdmaException> events = EventQueue.of(this);
 
+    private final String deviceName;
+
     /** Creates the channel of a device that is being opened. */
-    public DeviceEventChannel() {
+    public DeviceEventChannel(String deviceName) {
         super(new WaitFailures<>("await asynchronous event", RdmaException::ofSystem), false, null);
+        this.deviceName = deviceName;
         events.attach();
     }
 
@@ -37,5 +40,10 @@ public final class DeviceEventChannel extends EventSource<AsyncEvent, RdmaExcept
             throw new RdmaException(Errno.EBUSY, "close asynchronous event channel",
                     "its device is open; close that");
         }
+    }
+
+    @Override
+    public String toString() {
+        return "asynchronous event channel of " + deviceName;
     }
 }

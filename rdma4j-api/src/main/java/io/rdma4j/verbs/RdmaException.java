@@ -127,20 +127,6 @@ public class RdmaException extends IOException {
         return new RdmaException(Errno.EOPNOTSUPP, operation, detail);
     }
 
-    /** {@return an exception with ENOMEM, for an operation that needs more memory than the process can have} */
-    public static RdmaException outOfMemory(String operation, OutOfMemoryError cause) {
-        String words = String.valueOf(cause.getMessage());
-        return new RdmaException(Errno.ENOMEM, operation,
-                "the process has not so much memory: " + words + remedy(words), cause);
-    }
-
-    /** {@return what raises the limit; native segments of the JDK count against that of direct buffers} */
-    private static String remedy(String words) {
-        return words.contains("direct buffer memory")
-                ? "; raise the limit by -XX:MaxDirectMemorySize"
-                : "";
-    }
-
     /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();

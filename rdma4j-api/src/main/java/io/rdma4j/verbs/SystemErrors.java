@@ -2,12 +2,9 @@ package io.rdma4j.verbs;
 
 import org.jspecify.annotations.Nullable;
 
-import java.net.NoRouteToHostException;
-import java.net.PortUnreachableException;
-
 /**
- * The error numbers of Linux with their names and words, for texts: a number alone says nothing to its reader, and the name
- * of another error is wrong. Source: errno(3), strerror(3).
+ * The error numbers of Linux with their names and words, for texts: a number alone says nothing to its reader. Some statuses
+ * of events are such numbers, negative. C: {@code strerror}, {@code strerrorname_np}. Source: errno(3), strerror(3).
  *
  * @since 0.1.0
  */
@@ -173,40 +170,15 @@ public final class SystemErrors {
         return row == null ? words(number) : row.words + " (" + row.name + ")";
     }
 
-    /** {@return the name of an error, null if it has none} */
-    static @Nullable String name(int number) {
+    /** {@return the name of an error, such as {@code "EHOSTUNREACH"}, null if it has none} C: {@code strerrorname_np}. */
+    public static @Nullable String name(int number) {
         Row row = row(number);
         return row == null ? null : row.name;
     }
 
-    /** {@return an error in words, as of strerror(3)} For texts behind which its name follows. */
+    /** {@return an error in words, such as {@code "No route to host"}} C: {@code strerror}. */
     public static String words(int number) {
         Row row = row(number);
         return row == null ? "an error without a name, number " + number : row.words;
-    }
-
-    /**
-     * {@return the number of the error behind an exception of the JDK's sockets, 0 if it is not known} The JDK tells some errors
-     * by the kind of the exception, and the others only in the system's words, which may be those of another language.
-     */
-    public static int numberOf(Exception ofSocket) {
-        if (ofSocket instanceof NoRouteToHostException) {
-            return Errno.EHOSTUNREACH.number();
-        }
-        if (ofSocket instanceof PortUnreachableException) {
-            return Errno.ECONNREFUSED.number();
-        }
-        return numberOf(String.valueOf(ofSocket.getMessage()));
-    }
-
-    /** {@return the number of an error that the system has told in these words, 0 if it is not known} */
-    public static int numberOf(String words) {
-        for (int number = 1; number < ROWS.length; number++) {
-            Row row = ROWS[number];
-            if (row != null && row.words.equals(words)) {
-                return number;
-            }
-        }
-        return 0;
     }
 }

@@ -89,10 +89,11 @@ final class FakeContext implements CmContext {
     /** Whether it fails by a defect when it is to be used. */
     boolean isBroken;
     volatile boolean isClosed;
-    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
+    private final DeviceEventChannel asyncEventChannel;
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
+        asyncEventChannel = new DeviceEventChannel(device.name());
         this.device = device;
     }
 

@@ -8,6 +8,7 @@ import java.lang.classfile.AttributedElement;
 import java.lang.classfile.Attributes;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.AnnotatedArrayType;
+import java.lang.reflect.AnnotatedParameterizedType;
 import java.lang.reflect.AnnotatedType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
@@ -15,6 +16,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,7 +77,14 @@ class ApiSnapshotTest {
                 ? Stream.of(Arrays.stream(type.getRecordComponents()).map(RecordComponent::getName)
                         .collect(Collectors.joining(", ", "components ", "")))
                 : Stream.empty();
-        return Stream.of(fields, constructors, methods, components).flatMap(all -> all);
+        // Their order is that of compareTo and of values.
+        Stream<String> constants = type.isEnum()
+                ? Stream.of(Arrays.stream(type.getEnumConstants())
+                        .map(constant -> ((Enum<?>) constant).name())
+                        .collect(Collectors.joining(", ", "constants ", "")))
+                : Stream.empty();
+        return Stream.of(fields, constructors, methods, components, constants)
+                .flatMap(all -> all);
     }
 
     private static boolean isOfApi(Member member) {
@@ -146,6 +155,13 @@ class ApiSnapshotTest {
         String nullable = type.isAnnotationPresent(Nullable.class) ? "@Nullable " : "";
         if (type instanceof AnnotatedArrayType array) {
             return nullable + text(array.getAnnotatedGenericComponentType()) + "[]";
+        }
+        if (type instanceof AnnotatedParameterizedType generic) {
+            Class<?> raw = (Class<?>) ((ParameterizedType) generic.getType()).getRawType();
+            return nullable + raw.getName()
+                    + Arrays.stream(generic.getAnnotatedActualTypeArguments())
+                            .map(ApiSnapshotTest::text)
+                            .collect(Collectors.joining(", ", "<", ">"));
         }
         return nullable + type.getType().getTypeName();
     }

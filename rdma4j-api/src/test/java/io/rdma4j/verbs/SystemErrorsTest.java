@@ -1,5 +1,6 @@
 package io.rdma4j.verbs;
 
+import io.rdma4j.spi.SocketErrors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,20 +23,20 @@ class SystemErrorsTest {
 
     @Test
     void theNumberOfAnErrorIsFoundByItsWords() {
-        assertThat(SystemErrors.numberOf("No route to host"))
+        assertThat(SocketErrors.numberOf("No route to host"))
                 .isEqualTo(Errno.EHOSTUNREACH.number());
-        assertThat(SystemErrors.numberOf("null")).isZero();
+        assertThat(SocketErrors.numberOf("null")).isZero();
     }
 
     @Test
     void theKindOfAnExceptionOfTheJdkComesBeforeItsWords() {
-        assertThat(SystemErrors.numberOf(new NoRouteToHostException("Aucun chemin d'accès")))
+        assertThat(SocketErrors.numberOf(new NoRouteToHostException("Aucun chemin d'accès")))
                 .isEqualTo(Errno.EHOSTUNREACH.number());
-        assertThat(SystemErrors.numberOf(new PortUnreachableException()))
+        assertThat(SocketErrors.numberOf(new PortUnreachableException()))
                 .isEqualTo(Errno.ECONNREFUSED.number());
-        assertThat(SystemErrors.numberOf(new SocketException("Operation not permitted")))
+        assertThat(SocketErrors.numberOf(new SocketException("Operation not permitted")))
                 .isEqualTo(Errno.EPERM.number());
-        assertThat(SystemErrors.numberOf(new SocketException())).isZero();
+        assertThat(SocketErrors.numberOf(new SocketException())).isZero();
     }
 
     @Test

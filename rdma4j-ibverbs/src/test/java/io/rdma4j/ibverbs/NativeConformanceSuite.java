@@ -10,6 +10,7 @@ import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
 import io.rdma4j.testkit.ExtendedQueuePairConformance;
 import io.rdma4j.testkit.ForkConformance;
 import io.rdma4j.testkit.MemoryRegionConformance;
+import io.rdma4j.testkit.ObjectsConformance;
 import io.rdma4j.testkit.OnDemandPagingConformance;
 import io.rdma4j.testkit.ParentDomainConformance;
 import io.rdma4j.testkit.ProtectionDomainConformance;
@@ -76,4 +77,7 @@ class NativeConformanceSuite {
 
     @Nested
     class Timestamps extends TimestampConformance implements NativeUnderTest {}
+
+    @Nested
+    class EveryObject extends ObjectsConformance implements NativeUnderTest {}
 }

@@ -12,6 +12,7 @@ import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
 import io.rdma4j.testkit.ExtendedQueuePairConformance;
 import io.rdma4j.testkit.ForkConformance;
 import io.rdma4j.testkit.MemoryRegionConformance;
+import io.rdma4j.testkit.ObjectsConformance;
 import io.rdma4j.testkit.OnDemandPagingConformance;
 import io.rdma4j.testkit.ParentDomainConformance;
 import io.rdma4j.testkit.ProtectionDomainConformance;
@@ -116,4 +117,7 @@ class IwarpConformanceTest {
 
     @Nested
     class Timestamps extends TimestampConformance implements IwarpUnderTest {}
+
+    @Nested
+    class EveryObject extends ObjectsConformance implements IwarpUnderTest {}
 }

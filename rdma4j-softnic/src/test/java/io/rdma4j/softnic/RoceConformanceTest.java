@@ -13,6 +13,7 @@ import io.rdma4j.testkit.FaultConformance;
 import io.rdma4j.testkit.FaultyWire;
 import io.rdma4j.testkit.ForkConformance;
 import io.rdma4j.testkit.MemoryRegionConformance;
+import io.rdma4j.testkit.ObjectsConformance;
 import io.rdma4j.testkit.OnDemandPagingConformance;
 import io.rdma4j.testkit.ParentDomainConformance;
 import io.rdma4j.testkit.ProtectionDomainConformance;
@@ -80,6 +81,9 @@ class RoceConformanceTest {
 
     @Nested
     class Timestamps extends TimestampConformance implements LoopbackUnderTest {}
+
+    @Nested
+    class EveryObject extends ObjectsConformance implements LoopbackUnderTest {}
 
     @Nested
     class Faults extends FaultConformance {

@@ -11,6 +11,7 @@ import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
 import io.rdma4j.testkit.ExtendedQueuePairConformance;
 import io.rdma4j.testkit.ForkConformance;
 import io.rdma4j.testkit.MemoryRegionConformance;
+import io.rdma4j.testkit.ObjectsConformance;
 import io.rdma4j.testkit.OnDemandPagingConformance;
 import io.rdma4j.testkit.ParentDomainConformance;
 import io.rdma4j.testkit.ProtectionDomainConformance;
@@ -90,4 +91,7 @@ class SharedMemoryConformanceTest {
 
     @Nested
     class Timestamps extends TimestampConformance implements SharedMemoryUnderTest {}
+
+    @Nested
+    class EveryObject extends ObjectsConformance implements SharedMemoryUnderTest {}
 }

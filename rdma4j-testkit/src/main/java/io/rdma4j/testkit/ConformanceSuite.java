@@ -14,7 +14,8 @@ public final class ConformanceSuite {
             AtomicConformance.class, SharedReceiveQueueConformance.class,
             ParentDomainConformance.class, RelaxedOrderingConformance.class,
             ConnectionManagerConformance.class, ForkConformance.class,
-            OnDemandPagingConformance.class, TimestampConformance.class);
+            OnDemandPagingConformance.class, TimestampConformance.class,
+            ObjectsConformance.class);
     private static final List<Class<?>> FAULT_CLASSES = List.of(FaultConformance.class);
 
     private ConformanceSuite() {}

@@ -42,8 +42,8 @@ class ConformanceSuiteTest {
                 Map.entry("test_atomic", 7), Map.entry("test_srq", 3),
                 Map.entry("test_parent_domain", 6), Map.entry("test_relaxed_ordering", 3),
                 Map.entry("test_rdmacm", 11), Map.entry("test_fork", 1),
-                Map.entry("roce-sim", 20));
-        assertThat(sum(required)).isEqualTo(120 + 20);
+                Map.entry("rdma4j", 2), Map.entry("roce-sim", 20));
+        assertThat(sum(required)).isEqualTo(122 + 20);
     }
 
     @Test
@@ -54,9 +54,9 @@ class ConformanceSuiteTest {
                 Map.entry("test_cqex", 3), Map.entry("test_mr", 9 + 8), Map.entry("test_qp", 7),
                 Map.entry("test_qpex", 9 + 1), Map.entry("test_srq", 3),
                 Map.entry("test_parent_domain", 5), Map.entry("test_relaxed_ordering", 2),
-                Map.entry("test_rdmacm", 7), Map.entry("test_fork", 1));
+                Map.entry("test_rdmacm", 7), Map.entry("test_fork", 1), Map.entry("rdma4j", 2));
         // Nine of memory windows.
-        assertThat(sum(required)).isEqualTo(68 + 9);
+        assertThat(sum(required)).isEqualTo(70 + 9);
     }
 
     @Test
@@ -66,8 +66,8 @@ class ConformanceSuiteTest {
                 Map.entry("test_cq", 3), Map.entry("test_cq_events", 2),
                 Map.entry("test_addr", 2), Map.entry("test_mr", 1), Map.entry("test_qp", 12),
                 Map.entry("test_qpex", 4), Map.entry("test_rdmacm", 8),
-                Map.entry("test_fork", 1));
-        assertThat(sum(required)).isEqualTo(52);
+                Map.entry("test_fork", 1), Map.entry("rdma4j", 2));
+        assertThat(sum(required)).isEqualTo(54);
     }
 
     @Test
@@ -79,7 +79,7 @@ class ConformanceSuiteTest {
                             && ConformanceProfile.SOFTWARE_IWARP.requires(each)
                             && !isOfAnEmptyGidEntry(each) && !isOfReset(each));
         }
-        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(37);
+        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(39);
     }
 
     /** {@return whether it needs more GIDs than the one that an RNIC has} */
@@ -97,7 +97,7 @@ class ConformanceSuiteTest {
         assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
                 ConformanceSuite.entries().stream().map(Entry::conformanceCase)
                         .map(each -> each.file() + ' ' + each.name()).toList());
-        assertThat(ConformanceSuite.entries()).hasSize(120 + 36 + 20);
+        assertThat(ConformanceSuite.entries()).hasSize(122 + 36 + 20);
     }
 
     @Test
@@ -144,7 +144,7 @@ class ConformanceSuiteTest {
         }
         assertThat(report.text())
                 .contains("| a device | a wire | software-roce "
-                        + "| 118 of 120, 1 accepted without effect, 1 failed "
+                        + "| 120 of 122, 1 accepted without effect, 1 failed "
                         + "| 0 of 36, 1 accepted without effect, 35 not supported |\n"
                         + "| a device | a bad wire | software-roce | 20 of 20 | none |\n")
                 .contains("\n## a device, a wire\n").contains("\n## a device, a bad wire\n")

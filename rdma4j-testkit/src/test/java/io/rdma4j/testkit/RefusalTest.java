@@ -93,6 +93,8 @@ class RefusalTest {
 
     static final class Timestamp extends TimestampConformance implements Refusing {}
 
+    static final class EveryObject extends ObjectsConformance implements Refusing {}
+
     static final class Fault extends FaultConformance {
         @Override
         public ConformanceRun run() {
@@ -111,7 +113,7 @@ class RefusalTest {
             AddressHandle.class, MemoryRegion.class, QueuePair.class, ExtendedQueuePair.class,
             Atomic.class, SharedReceiveQueue.class, ParentDomain.class, RelaxedOrdering.class,
             IbConnectionManager.class, Fork.class, OnDemandPaging.class, Timestamp.class,
-            Fault.class);
+            EveryObject.class, Fault.class);
 
     /** Refuses because of the device's attributes, which is no excuse for a required feature. */
     static final class Omitting extends Conformance implements Refusing {

@@ -22,6 +22,8 @@ import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.MemoryErrors;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
@@ -408,7 +410,8 @@ class ArchitectureTest {
                         "io.rdma4j.protocol.bytes..",
                         "io.rdma4j.verbs..", "org.jspecify..")
                         .or(type(ApplicationMemory.class))
-                        .or(type(PayloadTarget.class)))
+                        .or(type(PayloadTarget.class))
+                        .or(type(SocketErrors.class)).or(type(MemoryErrors.class)))
                 .check(ALL);
     }
 

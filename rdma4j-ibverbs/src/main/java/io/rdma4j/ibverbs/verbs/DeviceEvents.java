@@ -33,13 +33,14 @@ final class DeviceEvents {
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
     private final Map<Integer, NativeQueuePair> queuePairsByNumber = new ConcurrentHashMap<>();
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
-    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
+    private final DeviceEventChannel asyncEventChannel;
     private final AsyncEventSource portEvents;
 
     /** @throws RdmaException if the process has no descriptors for it; nothing stays open then */
     DeviceEvents(NativeContext context, NativeLibraries libraries) throws RdmaException {
         this.context = context;
         verbs = context.verbs();
+        asyncEventChannel = new DeviceEventChannel(context.device().name());
         portEvents = newSource(null);
         asyncDescriptor = Native.getInt(Native.at(context.pointer(), Context.SIZE),
                 Context.ASYNC_FD);

@@ -20,6 +20,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.QueuePairTransitions;
@@ -344,7 +345,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
                 dependents.add();
                 return queue;
             } catch (OutOfMemoryError none) {
-                throw RdmaException.outOfMemory(operation, none);
+                throw MemoryErrors.outOfMemory(operation, none);
             }
         });
     }

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.RegionMemory;
 import io.rdma4j.spi.RegionPlace;
 import io.rdma4j.spi.ResourceText;
@@ -413,7 +414,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             checkOpen();
             return new NativeQueuePair(this, new QueuePairInitAttributes(attributes));
         } catch (OutOfMemoryError none) {
-            throw RdmaException.outOfMemory("create queue pair", none);
+            throw MemoryErrors.outOfMemory("create queue pair", none);
         } finally {
             context.unlock();
         }
@@ -427,7 +428,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             checkOpen();
             return new NativeSharedReceiveQueue(this, new SharedReceiveQueueInitAttributes(wanted));
         } catch (OutOfMemoryError none) {
-            throw RdmaException.outOfMemory("create shared receive queue", none);
+            throw MemoryErrors.outOfMemory("create shared receive queue", none);
         } finally {
             context.unlock();
         }

@@ -20,6 +20,7 @@ import io.rdma4j.softnic.verbs.SoftQueuePair;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -155,7 +156,7 @@ public final class SoftNic
             nic.beObserved(PortMonitor.OF_PROCESS);
             return nic;
         } catch (OutOfMemoryError none) {
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         } finally {
             HostWatch.OF_PROCESS.forget(opening);
         }

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -25,7 +25,7 @@ public final class AddressRefusal {
 
     /** {@return why the JDK could not bind to an address} */
     static RdmaException ofBinding(InetAddress address, IOException cause) {
-        return switch (Errno.ofNumber(SystemErrors.numberOf(cause))) {
+        return switch (Errno.ofNumber(SocketErrors.numberOf(cause))) {
             case EADDRNOTAVAIL -> notOurs(address, cause);
             case EADDRINUSE -> taken(address, cause);
             case UNKNOWN -> cause instanceof BindException
@@ -60,7 +60,7 @@ public final class AddressRefusal {
 
     /** {@return for a reason that the JDK tells} */
     private static RdmaException of(InetAddress address, IOException cause) {
-        return RdmaException.ofSystem(SystemErrors.numberOf(cause), "open device",
+        return RdmaException.ofSystem(SocketErrors.numberOf(cause), "open device",
                 text(address) + ": " + cause.getMessage(), cause);
     }
 

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +70,7 @@ public final class CapturingNetwork implements DatagramNetwork {
             return ports.add(new CapturingPort(port, writer));
         } catch (OutOfMemoryError none) {
             network.leave(port.local());
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 

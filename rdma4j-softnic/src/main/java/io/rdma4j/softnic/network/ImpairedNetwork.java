@@ -4,6 +4,7 @@ import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.options.Impairment;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
         } catch (OutOfMemoryError none) {
             arena.close();
             network.close();
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 
@@ -63,7 +64,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
             return ports.add(new ImpairedPort(port));
         } catch (OutOfMemoryError none) {
             network.leave(port.local());
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 

@@ -3,9 +3,9 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -198,7 +198,7 @@ final class NioPort implements PacketPort {
     }
 
     private void onRefused(Exception refused, InetSocketAddress target) {
-        refusal = KnownErrno.of(SystemErrors.numberOf(refused));
+        refusal = KnownErrno.of(SocketErrors.numberOf(refused));
         refusedTarget = target;
     }
 

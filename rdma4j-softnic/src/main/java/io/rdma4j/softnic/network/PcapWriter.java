@@ -1,9 +1,9 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 
 import java.io.Closeable;
 import java.io.FileOutputStream;
@@ -97,8 +97,8 @@ public final class PcapWriter implements Closeable {
             case NoSuchFileException missing -> Errno.ENOENT.number();
             case AccessDeniedException denied -> Errno.EACCES.number();
             case FileSystemException other when other.getReason() != null ->
-                SystemErrors.numberOf(other.getReason());
-            default -> SystemErrors.numberOf(e);
+                SocketErrors.numberOf(other.getReason());
+            default -> SocketErrors.numberOf(e);
         };
     }
 

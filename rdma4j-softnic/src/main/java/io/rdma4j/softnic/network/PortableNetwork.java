@@ -1,10 +1,11 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.spi.MemoryErrors;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,7 @@ public final class PortableNetwork implements DatagramNetwork {
             throw AddressRefusal.ofBinding(local, e);
         } catch (OutOfMemoryError none) {
             close(channel);
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         } catch (RuntimeException closing) {
             close(channel);
             throw closing;
@@ -104,7 +105,7 @@ public final class PortableNetwork implements DatagramNetwork {
             } catch (IOException | UnsupportedOperationException refused) {
                 if (local instanceof Inet4Address) {
                     // Without fragments Linux sends Identification 0, which the ICRC counts on.
-                    throw RdmaException.ofSystem(SystemErrors.numberOf(refused), "open device",
+                    throw RdmaException.ofSystem(SocketErrors.numberOf(refused), "open device",
                             AddressRefusal.text(local) + ": the system does not let fragments be"
                                     + " forbidden: " + refused.getMessage(),
                             refused);
@@ -168,7 +169,7 @@ public final class PortableNetwork implements DatagramNetwork {
             throw AddressRefusal.notJoined(address, networkInterface, e.getMessage(), e);
         } catch (OutOfMemoryError none) {
             close(channel);
-            throw RdmaException.outOfMemory("attach to multicast group", none);
+            throw MemoryErrors.outOfMemory("attach to multicast group", none);
         }
     }
 

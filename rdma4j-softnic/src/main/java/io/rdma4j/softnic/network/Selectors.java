@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -28,7 +28,7 @@ public final class Selectors {
             throw e;
         } catch (IOException e) {
             String words = String.valueOf(e.getMessage());
-            throw RdmaException.ofSystem(SystemErrors.numberOf(words), "open device",
+            throw RdmaException.ofSystem(SocketErrors.numberOf(words), "open device",
                     "the system gives no selector: " + words, e);
         }
     }

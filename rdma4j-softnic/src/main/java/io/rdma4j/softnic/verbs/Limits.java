@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.ReportedBits;
 import io.rdma4j.spi.ReportedDevice;
 import io.rdma4j.verbs.AtomicCapability;
@@ -110,7 +111,7 @@ public final class Limits {
         try {
             return constructor.get();
         } catch (OutOfMemoryError e) {
-            throw RdmaException.outOfMemory(operation, e);
+            throw MemoryErrors.outOfMemory(operation, e);
         }
     }
 

@@ -14,6 +14,7 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.ReportedBits;
@@ -67,13 +68,15 @@ public final class SoftDeviceContext implements CmContext {
     private final NicServices nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
-    private final DeviceEventChannel asyncEventChannel = new DeviceEventChannel();
-    private final AsyncEvents portEvents = new AsyncEvents(asyncEventChannel, null);
+    private final DeviceEventChannel asyncEventChannel;
+    private final AsyncEvents portEvents;
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
 
     public SoftDeviceContext(NicServices nic) {
         this.nic = nic;
+        asyncEventChannel = new DeviceEventChannel(nic.device().name());
+        portEvents = new AsyncEvents(asyncEventChannel, null);
     }
 
     /** {@return the open device that it shares with other contexts} */
@@ -306,7 +309,7 @@ public final class SoftDeviceContext implements CmContext {
                 return memory;
             } catch (OutOfMemoryError none) {
                 nic.releaseDeviceMemory(byteSize);
-                throw RdmaException.outOfMemory(operation, none);
+                throw MemoryErrors.outOfMemory(operation, none);
             }
         });
     }

@@ -107,7 +107,7 @@ final class PeerCheck {
     /** {@return whether no program listens} The JDK says it by the kind of exception, which it also takes for time-outs. */
     static boolean isRefused(IOException e) {
         return e instanceof ConnectException
-                && SystemErrors.numberOf(e) != Errno.ETIMEDOUT.number();
+                && !SystemErrors.words(Errno.ETIMEDOUT.number()).equals(e.getMessage());
     }
 
     /** {@return whether each side has the addresses by which the other knows it} RoCE works only then. */

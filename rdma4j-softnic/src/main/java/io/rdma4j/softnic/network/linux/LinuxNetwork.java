@@ -7,6 +7,7 @@ import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.Ports;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +100,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             throw e.during("open device", "the system gives nothing to wait with");
         } catch (OutOfMemoryError none) {
             giveUp();
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 
@@ -243,7 +244,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             };
         } catch (OutOfMemoryError none) {
             giveUp(port, socket, portMemory);
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         } catch (RdmaException | RuntimeException | Error e) {
             giveUp(port, socket, portMemory);
             throw e;
@@ -398,7 +399,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             throw AddressRefusal.notJoined(group.address(), networkInterface, e.getMessage(), e);
         } catch (OutOfMemoryError none) {
             close(socket, memory);
-            throw RdmaException.outOfMemory("attach to multicast group", none);
+            throw MemoryErrors.outOfMemory("attach to multicast group", none);
         }
     }
 

@@ -4,6 +4,7 @@ import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.softnic.network.stream.StreamListener;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.network.stream.StreamRefusal;
+import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +80,7 @@ public final class LinuxStreams implements StreamNetwork {
             throw e.during("open device", "the system gives nothing to wait with");
         } catch (OutOfMemoryError none) {
             arena.close();
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.KnownErrno;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -76,7 +76,7 @@ final class NioStream implements Stream {
      * @param triedNs for how long connecting was tried
      */
     static Errno errno(IOException e, long triedNs) {
-        int number = SystemErrors.numberOf(e);
+        int number = SocketErrors.numberOf(e);
         if (number != 0) {
             return KnownErrno.of(number);
         }

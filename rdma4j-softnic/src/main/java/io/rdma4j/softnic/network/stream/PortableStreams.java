@@ -1,9 +1,10 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.Selectors;
+import io.rdma4j.spi.MemoryErrors;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -67,7 +68,7 @@ public final class PortableStreams implements StreamNetwork {
             throw e;
         } catch (OutOfMemoryError none) {
             closeQuietly(first);
-            throw RdmaException.outOfMemory("open device", none);
+            throw MemoryErrors.outOfMemory("open device", none);
         }
     }
 
@@ -116,7 +117,7 @@ public final class PortableStreams implements StreamNetwork {
         }
 
         private void warnOf(IOException e) {
-            int number = SystemErrors.numberOf(e);
+            int number = SocketErrors.numberOf(e);
             if (channel.isOpen() && !hasWarned && number != Errno.EMFILE.number()
                     && number != Errno.ENFILE.number()) {
                 // It may be for good: a security module, a filter of system calls.

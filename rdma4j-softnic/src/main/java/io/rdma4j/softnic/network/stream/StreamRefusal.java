@@ -1,9 +1,9 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.AddressRefusal;
+import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -63,7 +63,7 @@ public final class StreamRefusal {
 
     /** {@return why the JDK could not have an address and a port} */
     static RdmaException of(String operation, InetSocketAddress at, IOException cause) {
-        int number = SystemErrors.numberOf(cause);
+        int number = SocketErrors.numberOf(cause);
         return switch (Errno.ofNumber(number)) {
             case EMFILE -> noDescriptor(operation, cause);
             case ENFILE -> noDescriptorOfSystem(operation, cause);
