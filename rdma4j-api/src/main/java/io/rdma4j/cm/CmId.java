@@ -698,6 +698,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void listen(int backlog) throws RdmaException {
+        requireOpen();
         if (backlog < 0) {
             throw new IllegalArgumentException("a backlog cannot be " + backlog);
         }

@@ -133,6 +133,7 @@ public interface QueuePairOperations {
      */
     default void postReceive(long requestId, MemoryRegion region, long offset, long length)
             throws RdmaException {
+        requireReceives();
         post(new ReceiveWorkRequest().id(requestId).add(region, offset, length));
     }
 
@@ -144,11 +145,19 @@ public interface QueuePairOperations {
      */
     default void postReceive(long requestId, List<ScatterGatherElement> elements)
             throws RdmaException {
+        requireReceives();
         ReceiveWorkRequest request = new ReceiveWorkRequest().id(requestId);
         for (ScatterGatherElement element : elements) {
             request.add(element.address(), element.length(), element.lkey());
         }
         post(request);
+    }
+
+    /** What is closed says so before anybody looks at arguments. */
+    private void requireReceives() throws RdmaException {
+        if (sharedReceiveQueue() == null) {
+            requireQueuePair();
+        }
     }
 
     private void post(ReceiveWorkRequest request) throws RdmaException {
@@ -242,7 +251,7 @@ public interface QueuePairOperations {
      */
     default void postSend(long requestId, MemorySegment data, SendFlag... flags)
             throws RdmaException {
-        post(new SendWorkRequest().send().id(requestId).inline(data), flags);
+        post(new SendWorkRequest().send(), requestId, data, flags);
     }
 
     /**
@@ -253,7 +262,7 @@ public interface QueuePairOperations {
      */
     default void postWrite(long requestId, MemorySegment data, long remoteAddress, int rkey,
             SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().write(remoteAddress, rkey).id(requestId).inline(data), flags);
+        post(new SendWorkRequest().write(remoteAddress, rkey), requestId, data, flags);
     }
 
     /**
@@ -313,27 +322,36 @@ public interface QueuePairOperations {
      */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
             int remoteQueuePairNumber, int remoteQkey, SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().send().id(requestId).inline(data).to(path,
-                remoteQueuePairNumber, remoteQkey), flags);
+        post(new SendWorkRequest().send().to(path, remoteQueuePairNumber, remoteQkey), requestId,
+                data, flags);
     }
 
     private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,
             long length, SendFlag... flags) throws RdmaException {
-        post(request.id(requestId).add(region, offset, length), flags);
+        QueuePair queuePair = requireQueuePair();
+        post(queuePair, request.id(requestId).add(region, offset, length), flags);
     }
 
     private void post(SendWorkRequest request, long requestId, List<ScatterGatherElement> elements,
             SendFlag... flags) throws RdmaException {
+        QueuePair queuePair = requireQueuePair();
         request.id(requestId);
         elements.forEach(request::add);
-        post(request, flags);
+        post(queuePair, request, flags);
     }
 
-    private void post(SendWorkRequest request, SendFlag... flags) throws RdmaException {
+    private void post(SendWorkRequest request, long requestId, MemorySegment data,
+            SendFlag... flags) throws RdmaException {
+        QueuePair queuePair = requireQueuePair();
+        post(queuePair, request.id(requestId).inline(data), flags);
+    }
+
+    private static void post(QueuePair queuePair, SendWorkRequest request, SendFlag... flags)
+            throws RdmaException {
         for (SendFlag flag : flags) {
             request.set(flag);
         }
-        requireQueuePair().postSend(request);
+        queuePair.postSend(request);
     }
 
     /**

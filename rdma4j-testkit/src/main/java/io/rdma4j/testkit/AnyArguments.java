@@ -38,7 +38,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Arguments for any method of the API, as an object that is open would accept them. */
+/**
+ * Arguments for any method of the API, as an object that is open would accept them, or with numbers, constants and windows that
+ * most would refuse.
+ */
 final class AnyArguments {
     private static final InetAddress GROUP = InetAddress.ofLiteral("239.1.2.3");
 
@@ -51,12 +54,15 @@ final class AnyArguments {
     private final MemoryRegion region;
     private final CompletionQueue queue;
     private final Gid gid;
+    private final boolean isWrong;
 
-    AnyArguments(Keeper keeper, MemoryRegion region, CompletionQueue queue, Gid gid) {
+    AnyArguments(Keeper keeper, MemoryRegion region, CompletionQueue queue, Gid gid,
+            boolean isWrong) {
         this.keeper = keeper;
         this.region = region;
         this.queue = queue;
         this.gid = gid;
+        this.isWrong = isWrong;
     }
 
     @Nullable
@@ -86,16 +92,20 @@ final class AnyArguments {
             return array;
         }
         if (plain.isEnum()) {
-            return plain.equals(AsyncEventType.class) ? AsyncEventType.COMMUNICATION_ESTABLISHED
-                    : plain.getEnumConstants()[0];
+            Object[] constants = plain.getEnumConstants();
+            return isWrong ? constants[constants.length - 1]
+                    : plain.equals(AsyncEventType.class) ? AsyncEventType.COMMUNICATION_ESTABLISHED
+                            : constants[0];
         }
         Object simple = simple(plain);
         return simple == null ? object(plain) : simple;
     }
 
     private @Nullable Object simple(Class<?> type) {
-        return Map.<Class<?>, Object>of(int.class, 1, long.class, 8L, boolean.class, false,
-                byte.class, (byte) 0, String.class, "127.0.0.1", Duration.class, Duration.ZERO,
+        return Map.<Class<?>, Object>of(int.class, isWrong ? -1 : 1,
+                long.class, isWrong ? -1L : 8L, boolean.class, isWrong, byte.class, (byte) 0,
+                String.class, isWrong ? "" : "127.0.0.1",
+                Duration.class, isWrong ? Duration.ofSeconds(-1) : Duration.ZERO,
                 MemorySegment.class, region.segment(), Path.class, Path.of("none"),
                 InetAddress.class, GROUP, InetSocketAddress.class,
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471)).get(type);
@@ -134,7 +144,8 @@ final class AnyArguments {
     private @Nullable MemoryWindow window() {
         try {
             return keeper.keep(region.protectionDomain()
-                    .allocateMemoryWindow(MemoryWindowType.TYPE_1));
+                    .allocateMemoryWindow(isWrong ? MemoryWindowType.TYPE_2
+                            : MemoryWindowType.TYPE_1));
         } catch (RdmaException e) {
             return null;
         }

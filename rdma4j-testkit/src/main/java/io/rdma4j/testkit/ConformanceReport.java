@@ -12,10 +12,11 @@ final class ConformanceReport {
     private static final String HEAD = """
             # Conformance
 
-            The cases of rdma-core's own test-suite that depend on no vendor's device, and the faults of
-            roce-sim, as `rdma4j-testkit` tests them through the interface alone. A run of the whole suite writes this file;
-            nothing in it is written by hand. `mvn verify` writes that of the [software devices](conformance.md), and
-            `interop/native conformance --record` those of Linux's [rxe](conformance-rxe.md) and [siw](conformance-siw.md).
+            The cases of rdma-core's own test-suite that depend on no vendor's device, the faults of
+            roce-sim, and what rdma4j's own interface promises of every object, as `rdma4j-testkit` tests them through the
+            interface alone. A run of the whole suite writes this file; nothing in it is written by hand. `mvn verify` writes
+            that of the [software devices](conformance.md), and `interop/native conformance --record` those of Linux's
+            [rxe](conformance-rxe.md) and [siw](conformance-siw.md).
 
             A row is a run of its own: a device, what its packets travel over, and who connects the queue pairs.
             Faults need a wire that loses packets as told, so they run on a simulated network alone.

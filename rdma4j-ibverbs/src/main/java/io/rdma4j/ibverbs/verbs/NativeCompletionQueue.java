@@ -376,6 +376,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
 
     @Override
     public int poll(int limit, CompletionHandler handler) throws RdmaException {
+        checkOpen();
         return handlerPolling.poll(this, limit, handler);
     }
 

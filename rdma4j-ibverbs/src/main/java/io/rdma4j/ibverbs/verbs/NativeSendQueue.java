@@ -119,6 +119,7 @@ final class NativeSendQueue {
     void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
             SendFlag... flags) throws RdmaException {
         String operation = "bind memory window";
+        queuePair.checkOpen();
         int bits = WindowBindFlags.bits(flags);
         if (!(window instanceof NativeMemoryWindow own)
                 || own.type() != MemoryWindowType.TYPE_1) {

@@ -153,6 +153,7 @@ class UseAfterCloseTest {
         MemoryRegion region = domain.register(memory(), AccessFlag.LOCAL_WRITE,
                 AccessFlag.MW_BIND);
         MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        MemoryWindow ofOtherType = domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
         MemoryWindowBind bind = new MemoryWindowBind(region, region.address(), 8, Set.of());
         Gid group = Gid.of(new byte[]{-1, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
         assertThat(closed.sendRefusal()).isNull();
@@ -171,6 +172,8 @@ class UseAfterCloseTest {
                 () -> closed.postReceive(List.of(new ReceiveWorkRequest())),
                 closed::startBatch,
                 () -> closed.bindMemoryWindow(1, window, bind, SendFlag.SIGNALED),
+                () -> closed.bindMemoryWindow(1, ofOtherType, bind, SendFlag.SIGNALED),
+                () -> closed.bindMemoryWindow(1, window, bind, SendFlag.INLINE),
                 closed::query,
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),

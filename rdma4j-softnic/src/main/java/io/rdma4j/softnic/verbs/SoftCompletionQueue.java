@@ -194,6 +194,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public int poll(int limit, CompletionHandler handler) throws RdmaException {
+        checkOpen();
         return handlerPolling.poll(this, limit, handler);
     }
 
@@ -242,6 +243,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     @Override
     public void resize(int capacity) throws RdmaException {
         String operation = "resize completion queue";
+        checkOpen();
         Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
         // First the takers' lock, then the engine: its owner never waits for takers.
         ring.lockTakers();
@@ -263,6 +265,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     @Override
     public void moderate(int count, Duration period) throws RdmaException {
         String operation = "moderate completion queue";
+        checkOpen();
         Limits.checkRange(operation, "the count", count, 0, Limits.MODERATION_COUNT);
         long periodUs = ModerationPeriod.us(period);
         Limits.checkRange(operation, "the period in microseconds", periodUs, 0,

@@ -294,6 +294,7 @@ public final class SoftDeviceContext implements CmContext {
     public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
             throws RdmaException {
         String operation = "allocate device memory";
+        checkOpen();
         Limits.checkRange(operation, "the size", byteSize, 1, Limits.DEVICE_MEMORY);
         Limits.checkRange(operation, "the alignment", byteAlignment, 1, MAX_ALIGNMENT);
         if (Long.bitCount(byteAlignment) != 1) {

@@ -124,6 +124,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access)
             throws RdmaException {
+        checkOpen();
         Arena arena = Arena.ofShared();
         boolean isRegistered = false;
         try {

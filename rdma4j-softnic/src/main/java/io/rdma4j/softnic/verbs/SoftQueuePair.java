@@ -414,6 +414,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
             SendFlag... flags) throws RdmaException {
+        checkOpen();
         int bits = WindowBindFlags.bits(flags);
         SoftMemoryWindow own = PostChecks.checkBindOfTypeOne(window, bind, domain);
         posting.postBind(own, newRkey -> new SendWorkRequest().id(requestId)

@@ -125,6 +125,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     @Override
     public void resize(int maxRequests) throws RdmaException {
         String operation = "resize shared receive queue";
+        checkOpen();
         Limits.checkRange(operation, "maxRequests", maxRequests, 1, Limits.SHARED_REQUESTS);
         driver.call(nowNs -> {
             checkOpen();
