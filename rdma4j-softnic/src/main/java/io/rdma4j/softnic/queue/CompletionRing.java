@@ -323,14 +323,18 @@ public final class CompletionRing {
         takers.lock();
         try {
             requireNoBatch();
-            long at = firstFrom(taken);
-            if (at == end) {
-                taken = at;
-                return false;
+            long at = taken;
+            long limit = end;
+            while (at < limit) {
+                CompletionSlot slot = slot(at++);
+                if (!slot.isRemoved()) {
+                    into.assign(slot);
+                    taken = at;
+                    return true;
+                }
             }
-            into.assign(slot(at));
-            taken = at + 1;
-            return true;
+            taken = at;
+            return false;
         } finally {
             takers.unlock();
         }
