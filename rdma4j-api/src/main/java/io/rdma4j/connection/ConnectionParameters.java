@@ -106,8 +106,9 @@ public final class ConnectionParameters {
     }
 
     /**
-     * Sets the peer's retries while this side has no receive posted; 7 means without limit. No effect over iWARP, where a
-     * message without a receive ends the connection. C: {@code rnr_retry_count}.
+     * Sets the peer's retries while this side has no receive posted; 7 means without limit. A peer that may retry a few times is
+     * asked to wait 655 ms before each, but only 0.64 ms before the first of several. No effect over iWARP, where a message
+     * without a receive ends the connection. C: {@code rnr_retry_count}.
      */
     public ConnectionParameters rnrRetryCount(int value) {
         rnrRetryCount = inRange("rnrRetryCount", value, 7);

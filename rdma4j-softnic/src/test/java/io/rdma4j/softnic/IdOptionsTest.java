@@ -9,13 +9,20 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -82,6 +89,32 @@ class IdOptionsTest extends CmStage {
         CmId server = accepted(client);
         assertThat(client.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
         assertThat(server.queuePair().query().pathMtu()).isEqualTo(Mtu.MTU_512);
+    }
+
+    /** Five repetitions outlast a pause of a second, as under Linux. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void receiveMayComeLateThoughItsPeerRepeatsAFewTimesOnly(int retries) throws Exception {
+        CmId listener = listener(PortSpace.TCP, OWN);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(reliable());
+        client.connect(new ConnectionParameters().rnrRetryCount(retries));
+        CmId server = request();
+        server.createQueuePair(reliable());
+        server.accept(new ConnectionParameters().rnrRetryCount(retries));
+        expect(CmEventType.ESTABLISHED).close();
+        expect(CmEventType.ESTABLISHED).close();
+        assertThat(server.queuePair().query().minRnrTimerCode()).isZero();
+        try (MemoryRegion sent = client.protectionDomain().allocateRegion(64);
+                MemoryRegion received = server.protectionDomain().allocateRegion(64,
+                        AccessFlag.LOCAL_WRITE)) {
+            client.postSend(1, sent, 0, 64, SendFlag.SIGNALED);
+            Thread.sleep(retries == 5 ? 900 : 20);
+            server.postReceive(2, received, 0, 64);
+            assertThat(client.pollSendCompletion(LONG)).isNotNull()
+                    .returns(WorkCompletionStatus.SUCCESS, WorkCompletion::status);
+        }
     }
 
     @Test

@@ -13,7 +13,8 @@ import io.rdma4j.verbs.Mtu;
  * @param serviceTimeout the patience asked of a peer whose request the application has not answered
  * @param timeWait how long late packets of a connection may still arrive
  * @param ackTimeout the acknowledgement time-out of its queue pairs
- * @param minRnrTimer the wait asked of peers that find no receive posted, a code
+ * @param minRnrTimer the wait asked of peers that find no receive posted, a code; of those that repeat only a few times, the
+ *        first wait for a message
  * @param maxReadAtomic READs and atomics a queue pair can hold, each way
  */
 public record CmSettings(long nodeGuid, int responseTimeout, int maxRetries, int disconnectRetries,

@@ -12,6 +12,7 @@ import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
@@ -71,6 +72,10 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         CLOSED
     }
 
+    /** The {@code rnr_retry} that means "as often as needed". */
+    private static final int WITHOUT_LIMIT = 7;
+    /** 655.36 ms; IBTA table 46. */
+    private static final int LONGEST_RNR_TIMER = 0;
     /** While the peer takes the time that it has asked for, it is asked now and then whether it is still there. */
     private static final long ASK_NS = 2_000_000_000L;
     private static final PrivateData NO_DATA = PrivateData.NONE;
@@ -239,6 +244,9 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     /**
      * {@return the attributes that bring the queue pair to INIT, RTR or RTS}
      *
+     * <p>A peer that repeats a message only a few times while there is no receive waits 655 ms each time, as Linux' connection
+     * manager asks: it is to last for a pause of this side's program.
+     *
      * @param own this side's parameters
      * @param gidIndex the index of the local address in the port's GID table
      */
@@ -249,7 +257,20 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         } else if (state == State.REQUEST_SENT && target != QueuePairState.INIT) {
             throw wrongState("initialize queue pair attributes");
         }
-        return terms.attributes(target, peer.remote(), gidIndex);
+        QueuePairAttributes attributes = terms.attributes(target, peer.remote(), gidIndex);
+        if (attributes.isSet(QueuePairAttribute.MIN_RNR_TIMER)
+                && own.rnrRetryCount() < WITHOUT_LIMIT) {
+            attributes.minRnrTimerCode(LONGEST_RNR_TIMER);
+        }
+        return attributes;
+    }
+
+    /**
+     * {@return the code of the wait that is asked of the peer when a message finds no receive for the first time} It is short
+     * unless the peer repeats only once.
+     */
+    public int firstRnrTimer(ConnectionParameters own) {
+        return own.rnrRetryCount() == 1 ? LONGEST_RNR_TIMER : settings.minRnrTimer();
     }
 
     // ---------------------------------------------------------------- what the peer does

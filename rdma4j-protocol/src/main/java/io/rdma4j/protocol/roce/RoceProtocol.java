@@ -15,6 +15,12 @@ public interface RoceProtocol extends QueuePairProtocol {
     /** Sets the path of packets to the peer. */
     void route(Path path);
 
+    /**
+     * Sets the wait asked of a peer whose message finds no receive for the first time, a code as of {@code min_rnr_timer}, which
+     * is asked for when it comes again; until {@code min_rnr_timer} is set again. Only RC has it.
+     */
+    default void firstRnrTimer(int code) {}
+
     /** A packet for this queue pair arrived, from its peer if it has one. */
     void onPacket(PacketView packet, long nowNs);
 

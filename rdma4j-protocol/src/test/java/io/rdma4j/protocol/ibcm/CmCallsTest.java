@@ -229,6 +229,18 @@ class CmCallsTest extends CmPair {
         assertThat(rts.rnrRetry()).isEqualTo(5);
     }
 
+    /** Who repeats without limit can be told to wait a moment; who repeats a few times has to last as long as under Linux. */
+    @ParameterizedTest
+    @CsvSource({"7, 12, 12", "6, 0, 12", "5, 0, 12", "2, 0, 12", "1, 0, 0", "0, 0, 12"})
+    void waitForAReceiveDependsOnHowOftenThePeerMayRepeat(int retries, int timer, int first)
+            throws Exception {
+        IbCmConnection connection = replied(0, QueuePairType.RC);
+        ConnectionParameters own = new ConnectionParameters().rnrRetryCount(retries);
+        assertThat(connection.queuePairAttributes(QueuePairState.RTR, own, 3).minRnrTimerCode())
+                .isEqualTo(timer);
+        assertThat(connection.firstRnrTimer(own)).isEqualTo(first);
+    }
+
     @Test
     void onlyWhoGrantsReadsAllowsThem() throws Exception {
         IbCmConnection rc = replied(0, QueuePairType.RC);

@@ -12,6 +12,7 @@ import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -84,6 +85,17 @@ final class IbConnection implements CmConnection {
                     attributes.ackTimeoutExponent(timeout);
                 }
                 return attributes;
+            }
+
+            @Override
+            public void applyTo(QueuePair queuePair) throws RdmaException {
+                for (QueuePairState state : states()) {
+                    queuePair.modify(attributes(state));
+                    if (state == QueuePairState.RTR) {
+                        nic.driver().run(nowNs -> nic.firstRnrTimer(queuePair.number(),
+                                ibConnection().firstRnrTimer(own)));
+                    }
+                }
             }
         };
     }

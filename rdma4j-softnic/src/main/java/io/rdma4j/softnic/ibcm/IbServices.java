@@ -32,6 +32,9 @@ public interface IbServices {
     /** No request comes here any more. Does not wait. */
     void stopSteering(int service);
 
+    /** Sets the wait asked of a peer whose message finds no receive for the first time, a code; for the engine's owner. */
+    void firstRnrTimer(int queuePair, int code);
+
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();
 

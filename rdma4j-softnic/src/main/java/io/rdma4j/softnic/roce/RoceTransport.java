@@ -120,6 +120,13 @@ public final class RoceTransport implements Transport {
         }
 
         @Override
+        public void firstRnrTimer(int queuePair, int code) {
+            if (link.engine().find(queuePair) instanceof RoceQueuePair found) {
+                found.protocol().firstRnrTimer(code);
+            }
+        }
+
+        @Override
         public List<Gid> gids() {
             return host.gids();
         }

@@ -15,6 +15,8 @@ final class RcAttributes {
     int retryCount;
     int rnrRetry;
     int minRnrTimer;
+    /** What a request asks for that finds no receive for the first time; later {@link #minRnrTimer}. */
+    int firstRnrTimer;
     int maxReadAtomic;
     int maxDestinationReadAtomic;
     long sendPsn;
@@ -43,6 +45,7 @@ final class RcAttributes {
         }
         if (from.isSet(QueuePairAttribute.MIN_RNR_TIMER)) {
             minRnrTimer = from.minRnrTimerCode();
+            firstRnrTimer = minRnrTimer;
         }
         if (from.isSet(QueuePairAttribute.MAX_READ_ATOMIC)) {
             maxReadAtomic = from.maxReadAtomic();

@@ -117,6 +117,11 @@ public final class RcQueuePair implements RoceProtocol {
     }
 
     @Override
+    public void firstRnrTimer(int code) {
+        attributes.firstRnrTimer = code;
+    }
+
+    @Override
     public void route(Path path) {
         attributes.path = path;
         timer.estimate(host.roundTrips(path));

@@ -28,6 +28,8 @@ final class RcResponder {
     /** The longest message. Source: IBTA 9.7.1 and 9.4.3. */
     static final long MAX_MESSAGE = 1L << 31;
 
+    private static final long NOWHERE = -1;
+
     private enum Message {
         NONE, SEND, WRITE
     }
@@ -53,6 +55,8 @@ final class RcResponder {
     /** A NAK was sent for a missing packet or a missing receive. */
     private boolean isNakSent;
     private boolean isReceiverNotReady;
+    /** The PSN of the last message that found no receive. */
+    private long notReadyAt = NOWHERE;
 
     RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
             Memory memory, RoceHost host) {
@@ -72,6 +76,7 @@ final class RcResponder {
         message = Message.NONE;
         isNakSent = false;
         isReceiverNotReady = false;
+        notReadyAt = NOWHERE;
     }
 
     /** The number of READs and atomics that the peer may have outstanding was changed. */
@@ -348,7 +353,10 @@ final class RcResponder {
             isNakSent = true;
             isReceiverNotReady = true;
             ahead.clear();
-            answers.nak(Syndrome.rnr(attributes.minRnrTimer), progress.expected);
+            answers.nak(Syndrome.rnr(progress.expected == notReadyAt
+                    ? attributes.minRnrTimer
+                    : attributes.firstRnrTimer), progress.expected);
+            notReadyAt = progress.expected;
             return false;
         }
         progress.receive = taken;

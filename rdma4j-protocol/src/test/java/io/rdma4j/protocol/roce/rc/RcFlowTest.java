@@ -49,6 +49,49 @@ class RcFlowTest {
         pair.a.assertCompleted("1 SUCCESS");
     }
 
+    /** 0.64 ms for a receive that is nearly there, then 655 ms, so that few repetitions last for a pause. */
+    @Test
+    void firstWaitForAReceiveCanBeShorterThanTheLaterOnes() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.minRnrTimer = 0;
+        settings.rnrRetry = 5;
+        RcPair pair = new RcPair(settings);
+        pair.b.queuePair.firstRnrTimer(12);
+        for (int id = 1; id <= 2; id++) {
+            int before = (id - 1) * 5;
+            pair.a.send(id, 100);
+            pair.run(500_000);
+            assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(before + 1);
+            pair.run(500_000);
+            assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(before + 2);
+            pair.run(600_000_000);
+            assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(before + 2);
+            pair.run(2_000_000_000);
+            assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(before + 5);
+            if (id == 1) {
+                pair.b.receive(7, 100);
+                pair.settle();
+                pair.a.assertCompleted("1 SUCCESS");
+                // The next message begins anew.
+                pair.a.completions.clear();
+            }
+        }
+        pair.settle();
+        pair.a.assertCompleted("2 RNR_RETRY_EXCEEDED_ERROR");
+    }
+
+    @Test
+    void whoSetsTheTimerSetsTheFirstWaitToo() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.minRnrTimer = 0;
+        RcPair pair = new RcPair(settings);
+        pair.b.queuePair.firstRnrTimer(12);
+        pair.b.modify(new QueuePairAttributes().minRnrTimerCode(0));
+        pair.a.send(1, 100);
+        pair.run(600_000_000);
+        assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isOne();
+    }
+
     @Test
     void senderGivesUpAfterItsRetriesWhenNoReceiveIsPosted() {
         RcPair.Settings settings = new RcPair.Settings();

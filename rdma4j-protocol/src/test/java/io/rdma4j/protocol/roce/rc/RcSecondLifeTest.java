@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Syndrome;
@@ -103,6 +104,19 @@ class RcSecondLifeTest {
         assertThat(effects(pair.a.forge(Opcode.RC_SEND_ONLY, 0, 100))).isEqualTo("RNR_NAK 0");
         beginAnew();
         assertThat(Effects.of(pair.b, () -> pair.b.receive(7, 100))).isEqualTo(NOTHING);
+    }
+
+    @Test
+    void firstWaitForAReceiveIsShortAgain() {
+        settings.minRnrTimer = 0;
+        for (int life = 0; life < 2; life++) {
+            beginAnew();
+            pair.b.queuePair.firstRnrTimer(12);
+            long before = pair.a.counted(Counter.RCVD_RNR_ERR);
+            pair.a.send(1, 100);
+            pair.run(1_000_000);
+            assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(before + 2);
+        }
     }
 
     @Test
