@@ -40,26 +40,29 @@ final class CompletionWait {
     private final QueuePair queuePair;
     private final Side side;
     private final CompletionQueue queue;
-    private final String operation;
     private final CmContext device;
 
     private CompletionWait(QueuePair queuePair, Side side) throws RdmaException {
         this.queuePair = queuePair;
         this.side = side;
         queue = side.queue(queuePair);
-        operation = "await " + side.text() + " completion";
         if (queue.channel() == null) {
-            throw new RdmaException(Errno.EINVAL, operation,
+            throw new RdmaException(Errno.EINVAL, operation(),
                     "the completion queue has no channel to wait on; create it with one or poll it");
         }
         device = device(queuePair.protectionDomain().context());
+    }
+
+    /** {@return what is attempted, for errors} */
+    private String operation() {
+        return "await " + side.text() + " completion";
     }
 
     private CmContext device(DeviceContext context) throws RdmaException {
         if (context instanceof CmContext known) {
             return known;
         }
-        throw RdmaException.unsupported(operation,
+        throw RdmaException.unsupported(operation(),
                 "the queue pair is of a device that knows no connection manager; poll its queue");
     }
 
@@ -112,7 +115,7 @@ final class CompletionWait {
         if (look(completion)) {
             return true;
         }
-        throw new IllegalStateException(operation + ": " + lack(outstanding));
+        throw new IllegalStateException(operation() + ": " + lack(outstanding));
     }
 
     private String lack(Outstanding outstanding) {
@@ -148,7 +151,7 @@ final class CompletionWait {
                 known = waiters.changes();
             }
         } catch (InterruptedException e) {
-            throw RdmaException.interrupted(operation);
+            throw RdmaException.interrupted(operation());
         } finally {
             waiters.passOn(known, hasTaken);
         }
@@ -176,16 +179,16 @@ final class CompletionWait {
     }
 
     private RdmaClosedException closed(@Nullable Throwable cause) {
-        return new RdmaClosedException(operation, "the queue pair was closed", cause);
+        return new RdmaClosedException(operation(), "the queue pair was closed", cause);
     }
 
     private RdmaException lost(Errno end) {
         String lack = "no " + side.text() + " is outstanding that could complete, and ";
         if (end == Errno.ENODEV) {
-            return new RdmaException(end, operation, lack + "the device is gone");
+            return new RdmaException(end, operation(), lack + "the device is gone");
         }
         try {
-            return new RdmaException(end, operation, lack + "the queue pair is in state "
+            return new RdmaException(end, operation(), lack + "the queue pair is in state "
                     + queuePair.state() + ": the connection has ended; close it");
         } catch (IllegalStateException closedMeanwhile) {
             return closed(closedMeanwhile);

@@ -27,6 +27,7 @@ final class Arrivals {
     private final KnownPeers peers = new KnownPeers();
     private int length;
     private int segmentLength;
+    private boolean isFilled;
 
     Arrivals(Arena arena) {
         bytes = arena.allocate(CAPACITY, 64);
@@ -38,17 +39,24 @@ final class Arrivals {
         header = arena.allocate(MessageHeader.LENGTH, 8);
         MessageHeader.name(header, name);
         MessageHeader.iovecs(header, iovec, 1);
+        MessageHeader.nameLength(header, SocketAddress.MAX_LENGTH);
+        MessageHeader.control(header, control, CONTROL);
     }
 
     /** {@return whether something has arrived, which is in here now} */
     boolean receive(LinuxSocket socket) {
-        MessageHeader.nameLength(header, SocketAddress.MAX_LENGTH);
-        MessageHeader.control(header, control, CONTROL);
+        if (isFilled) {
+            // The system has put the lengths there that it needed; a call without a result leaves all as it is.
+            MessageHeader.nameLength(header, SocketAddress.MAX_LENGTH);
+            MessageHeader.controlLength(header, CONTROL);
+            isFilled = false;
+        }
         long received = socket.receive(header);
         if (received < 0) {
             // Nothing received, or an error of an earlier sent datagram.
             return false;
         }
+        isFilled = true;
         length = (int) received;
         int told = ControlMessage.find(control, MessageHeader.controlLength(header), IPPROTO_UDP,
                 UDP_GRO);

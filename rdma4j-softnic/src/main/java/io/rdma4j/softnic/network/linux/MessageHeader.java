@@ -40,6 +40,10 @@ final class MessageHeader {
 
     static void control(MemorySegment header, MemorySegment control, long length) {
         header.set(ADDRESS, CONTROL, control);
+        controlLength(header, length);
+    }
+
+    static void controlLength(MemorySegment header, long length) {
         header.set(JAVA_LONG, CONTROL_LENGTH, length);
     }
 
