@@ -153,7 +153,7 @@ final class ServicePorts {
     /**
      * {@return whether the table has all that it should have of this process, and nothing else} It looks at all services,
      * at all ports that this process holds, and at another part of the other ports each time. Only if the services seem to be
-     * wrong it takes the lock of the table, if that is free: they may just be changing.
+     * wrong it takes the lock of the table, if that is free, unless this thread has it: they may just be changing.
      */
     boolean isIntact() {
         return arePortsIntact() && (areServicesIntact() || areServicesIntactUnderLock());
@@ -195,6 +195,9 @@ final class ServicePorts {
     }
 
     private boolean areServicesIntactUnderLock() {
+        if (locks.isLocked()) {
+            return areServicesIntact();
+        }
         if (!locks.tryLock(0)) {
             return true;
         }

@@ -802,8 +802,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
     @Override
     public void check() {
         try {
-            if (!isIntact()) {
-                restore();
+            String missing = missing();
+            if (missing != null) {
+                restoreIfMissing();
             } else if (isProgramDue) {
                 isProgramDue = false;
                 attachLocked();
@@ -819,54 +820,71 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** {@return whether the table has all that it should have of this process} Without the lock, so only probably. */
-    private boolean isIntact() {
-        if (!table.isBegun() || !services.isIntact()
-                || !published.stream().allMatch(mailboxes::has)) {
-            return false;
+    /**
+     * {@return what the table should have of this process and seems not to have, null if it has all} Without the lock, so only
+     * probably.
+     */
+    private @Nullable String missing() {
+        if (!table.isBegun()) {
+            return "it is not one";
+        }
+        if (!services.isIntact()) {
+            return "ports or services of this process are wrong in it";
+        }
+        if (!published.stream().allMatch(mailboxes::has)) {
+            return "a mailbox of this process was missing";
         }
         for (int each : prefixes.own()) {
             if (table.first(each) != prefix || table.process(each) != ProcessIdentity.own()) {
-                return false;
+                return "a prefix of this process was missing";
             }
         }
         for (Membership each : sockets.keySet()) {
             int group = groupOf(each);
             if (group < 0 || !table.hasPlace(group, prefix)) {
-                return false;
+                return "a socket of this process was missing";
             }
         }
-        return true;
+        return null;
     }
 
     /**
-     * Enters again what the table should have of this process. The programs stay as they are, because the sockets do, until the
-     * other processes have done the same.
+     * Enters again what the table should have of this process, unless it only was about to change. The programs stay as they
+     * are, because the sockets do, until the other processes have done the same.
      */
-    private void restore() throws LinuxSocket.Refused, RdmaException {
+    private void restoreIfMissing() throws LinuxSocket.Refused, RdmaException {
         locks.lock();
         try {
             giveUp();
-            if (!table.isBegun()) {
-                table.clear();
+            String missing = missing();
+            if (missing != null) {
+                restore();
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0} was damaged by another program and is restored: {1}", SharedTable.NAME,
+                        missing);
             }
-            table.begin();
-            for (int each : prefixes.own()) {
-                table.belongs(each, prefix, ProcessIdentity.own());
-                // Also what the damage has entered for this process: a port of another one, for example.
-                table.forgetServicesOf(each);
-            }
-            services.restore();
-            restoreMailboxes();
-            for (Membership each : sockets.keySet()) {
-                restore(each);
-            }
-            isProgramDue = true;
-            LOG.log(System.Logger.Level.WARNING,
-                    "{0} was damaged by another program and is restored", SharedTable.NAME);
         } finally {
             locks.unlock();
         }
+    }
+
+    /** Under the lock. */
+    private void restore() throws LinuxSocket.Refused {
+        if (!table.isBegun()) {
+            table.clear();
+        }
+        table.begin();
+        for (int each : prefixes.own()) {
+            table.belongs(each, prefix, ProcessIdentity.own());
+            // Also what the damage has entered for this process: a port of another one, for example.
+            table.forgetServicesOf(each);
+        }
+        services.restore();
+        restoreMailboxes();
+        for (Membership each : sockets.keySet()) {
+            restore(each);
+        }
+        isProgramDue = true;
     }
 
     private void restoreMailboxes() {

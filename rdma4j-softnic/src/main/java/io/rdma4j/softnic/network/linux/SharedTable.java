@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -52,11 +53,13 @@ final class SharedTable {
     private static final long GROUP_SCOPE = 4;
     private static final long GROUP_ADDRESS = 8;
     /**
-     * The index of the valid one of the two lists of places. Changes are written to the other list, which then becomes
-     * valid.
+     * How often the list of places was replaced; the lowest bit is the index of the valid one of the two lists. Changes are
+     * written to the other list, which then becomes valid.
      */
     private static final long GROUP_LIST = 24;
     private static final long GROUP_LISTS = 32;
+    /** After so many attempts a list is taken as it was read; a damaged table shall stop nobody. */
+    private static final int MOST_READS = 1000;
     /** A list is the number of places, and the prefix of each. */
     private static final long LIST_PLACES = 4;
     private static final long LIST_LENGTH = 260;
@@ -235,16 +238,12 @@ final class SharedTable {
         return GROUPS_AT + group * GROUP_LENGTH;
     }
 
-    private int currentList(int group) {
-        return memory.intAt(group(group) + GROUP_LIST) & 1;
-    }
-
     private static long list(int group, int list) {
         return group(group) + GROUP_LISTS + list * LIST_LENGTH;
     }
 
     private int count(int group) {
-        return count(list(group, currentList(group)));
+        return count(list(group, listNumber(group) & 1));
     }
 
     private int count(long list) {
@@ -254,10 +253,8 @@ final class SharedTable {
 
     /** {@return whether a prefix is in one of the places of a group} */
     boolean hasPlace(int group, int prefix) {
-        long list = list(group, currentList(group));
-        int count = count(list);
-        for (int place = 0; place < count; place++) {
-            if (memory.byteAt(list + LIST_PLACES + place) == prefix) {
+        for (byte place : valid(group)) {
+            if ((place & 0xff) == prefix) {
                 return true;
             }
         }
@@ -266,18 +263,39 @@ final class SharedTable {
 
     /** {@return the prefixes of a group's sockets in the order of their places} */
     List<Integer> places(int group) {
-        long list = list(group, currentList(group));
-        List<Integer> places = new ArrayList<>();
-        for (int place = 0; place < count(list); place++) {
-            places.add(memory.byteAt(list + LIST_PLACES + place));
+        byte[] valid = valid(group);
+        List<Integer> places = new ArrayList<>(valid.length);
+        for (byte place : valid) {
+            places.add(place & 0xff);
         }
         return places;
     }
 
+    /**
+     * {@return a copy of the valid list} Who reads without the lock may be interrupted until the list has been replaced twice, and
+     * would read the beginning of one and the end of another: it reads again.
+     */
+    private byte[] valid(int group) {
+        for (int again = MOST_READS; true; again--) {
+            int number = listNumber(group);
+            long list = list(group, number & 1);
+            byte[] places = memory.copy(list + LIST_PLACES, count(list)).array();
+            VarHandle.loadLoadFence();
+            if (number == listNumber(group) || again == 0) {
+                return places;
+            }
+        }
+    }
+
+    /** {@return how often the list was replaced; the lowest bit says which of the two is valid} */
+    private int listNumber(int group) {
+        return memory.intAt(group(group) + GROUP_LIST);
+    }
+
     /** Replaces the list of places. If the process is killed meanwhile, either the old or the new list is valid. */
     void places(int group, List<Integer> prefixes) {
-        int next = 1 - currentList(group);
-        writeList(group, next, prefixes);
+        int next = listNumber(group) + 1;
+        writeList(group, next & 1, prefixes);
         memory.intAt(group(group) + GROUP_LIST, next);
     }
 
