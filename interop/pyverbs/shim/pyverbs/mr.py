@@ -1,0 +1,1 @@
+from pyverbs._core import MR, MREx, MW, MWBind, MWBindInfo, DMMR, DmaBufMR
