@@ -7,6 +7,7 @@ import builtins
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -73,6 +74,11 @@ if not hasattr(os, 'dup'):
     os.dup = lambda fd: fd
 if not hasattr(os, 'geteuid'):
     os.geteuid = lambda: 0
+
+# The tests are of a time when a whole number might be a float here; Python 3.12 refuses that.
+_randrange = random.randrange
+random.randrange = lambda start, stop=None, step=1: _randrange(int(start), None if stop is None else int(stop), int(step))
+random.randint = lambda low, high: random.randrange(low, int(high) + 1)
 
 
 # ---------------------------------------------------------------- the tests
