@@ -556,6 +556,11 @@ public final class Bridge {
         }
     }
 
+    public static void batchAtomicWrite(SendBatch batch, long rkey, long address, String value) {
+        batch.atomicWrite(address, (int) rkey,
+                MemorySegment.ofArray(value.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
     public static void batchBind(SendBatch batch, MemoryWindow mw, long rkey, MemoryWindowBind info) {
         batch.bind(mw, (int) rkey, info);
     }

@@ -1313,6 +1313,10 @@ class QPEx(QP):
     def wr_local_inv(self, invalidate_rkey):
         self._op('local_inv', invalidate_rkey)
 
+    def wr_atomic_write(self, rkey, remote_addr, atomic_wr):
+        self._try(B.batchBegin, self._batch, self.wr_id, int(self.wr_flags))
+        self._try(B.batchAtomicWrite, self._batch, rkey, remote_addr, _bytes(atomic_wr)[:8].decode('latin-1'))
+
     def wr_rdma_read(self, rkey, remote_addr):
         self._op('read', rkey, remote_addr)
 
