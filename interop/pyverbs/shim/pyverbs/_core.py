@@ -1674,6 +1674,14 @@ class CMID(PyverbsCM):
     def establish(self):
         _do('Failed to Complete an active connection request', self.j.establish)
 
+    def set_local_ece(self, ece):
+        # rdma4j's ids have none to exchange, as no software device has any.
+        if ece.vendor_id or ece.options:
+            raise PyverbsRDMAError('Failed to set local ECE', 95)
+
+    def get_remote_ece(self):
+        return ECE()
+
     def create_qp(self, qp_init):
         _do('Failed to Create QP', B.idQueuePair, self.j, self.pd.j if self.pd else None,
             _do('Failed to Create QP', qp_init.java))
