@@ -1,4 +1,4 @@
-"""The classes of pyverbs on the Java interface of rdma4j. Each holds its Java object in `j`."""
+"""The classes of pyverbs, carried out by the Java API of rdma4j. Each holds its Java object in `j`."""
 import os
 import resource
 import socket
@@ -19,7 +19,6 @@ _RuntimeException = java.type('java.lang.RuntimeException')
 _Exception = java.type('java.lang.Exception')
 _Channel = java.type('io.rdma4j.verbs.CompletionChannel')
 _EventChannel = java.type('io.rdma4j.cm.CmEventChannel')
-_CmId = java.type('io.rdma4j.cm.CmId')
 
 WAIT_MS = 20000
 PAGE = resource.getpagesize()
@@ -1435,7 +1434,7 @@ class XRCD(PyverbsCM):
     def __init__(self, context, init_attr):
         path = None
         if init_attr.comp_mask & 1 and init_attr.fd >= 0:
-            path = _PATHS.get(init_attr.fd) or f'/dev/shm/pyv-xrcd-{init_attr.fd}'
+            path = _PATHS[init_attr.fd]
         self.j = _do('Failed to allocate XRCD', B.xrcd, context.j, path, bool(init_attr.oflags & os.O_CREAT))
         self.ctx = context
         context.add_ref(self)
