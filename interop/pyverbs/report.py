@@ -35,7 +35,7 @@ def document(results, version, graalpy, commit, left_out, devices):
         "Written by `interop/pyverbs/run`, which plays the Python tests of rdma-core, unchanged, on rdma4j. How, and what stands in",
         "for what: [interop/pyverbs](../interop/pyverbs/README.md).",
         "",
-        f"Tests of Debian's python3-pyverbs {version}, GraalPy {graalpy}, Linux {platform.release()}, {os.cpu_count()} processors,",
+        f"Tests of Debian's python3-pyverbs {version}, GraalPy {graalpy}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} processors,",
         f"commit {commit}.",
         "",
         f"{counted['passed']} passed, {counted['failed']} failed, {counted['known']} failed for a reason that is known, "
