@@ -25,6 +25,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import static io.rdma4j.softnic.Counted.counted;
@@ -164,8 +165,7 @@ class CounterTest {
             }
             case DROPPED_BAD_PKEY -> {
                 OutgoingPacket packet = forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0);
-                packet.header().set(Layouts.U16, 2, (short) 0x1234);
-                arrive(sealed(packet));
+                arrive(sealed(packet, packet.path().source(), bytes -> bytes[2] = 0x12));
                 assertCounted(counter);
             }
             case DROPPED_BAD_QKEY -> {
@@ -273,8 +273,7 @@ class CounterTest {
     }
 
     private OutgoingPacket management(int qkey, MemorySegment message) {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), IbConnectionManager.QUEUE_PAIR, 0,
                         false, false)
                 .datagram(qkey, IbConnectionManager.QUEUE_PAIR);
@@ -296,9 +295,14 @@ class CounterTest {
     }
 
     private static byte[] sealed(OutgoingPacket packet, Gid source) {
+        return sealed(packet, source, bytes -> {});
+    }
+
+    private static byte[] sealed(OutgoingPacket packet, Gid source, Consumer<byte[]> change) {
         byte[] bytes = new byte[packet.totalLength()];
         MemorySegment memory = MemorySegment.ofArray(bytes);
         int length = packet.copyTo(memory, 0);
+        change.accept(bytes);
         memory.set(Layouts.U32_LITTLE, length, new Icrc().compute(source,
                 packet.path().destination(), 4791, 4791, 0, ByteBuffer.wrap(bytes), 0, length));
         return bytes;

@@ -80,11 +80,10 @@ final class FuzzPackets {
 
     void inject(FuzzDevices.Target target) throws RdmaException {
         Opcode opcode = opcode(target);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH])).begin(opcode,
-                        Path.between(target.peerGid(), FuzzDevices.gid(target.node())),
-                        number(target),
-                        psn(target, opcode), choices.flag(), choices.flag());
+        OutgoingPacket packet = new OutgoingPacket().begin(opcode,
+                Path.between(target.peerGid(), FuzzDevices.gid(target.node())),
+                number(target),
+                psn(target, opcode), choices.flag(), choices.flag());
         int payload = payloadLength();
         if (opcode.hasDatagram()) {
             packet.datagram(choices.below(8) == 7 ? choices.i32() : FuzzDevices.QKEY,
@@ -220,13 +219,12 @@ final class FuzzPackets {
 
     /** A message for the connection manager: the right header, then what the input says. */
     void injectManagement() {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH])).begin(
-                        Opcode.UD_SEND_ONLY,
-                        Path.between(FuzzDevices.gid(devices.peer),
-                                FuzzDevices.gid(devices.victim)),
-                        1, 0, false,
-                        false)
+        OutgoingPacket packet = new OutgoingPacket().begin(
+                Opcode.UD_SEND_ONLY,
+                Path.between(FuzzDevices.gid(devices.peer),
+                        FuzzDevices.gid(devices.victim)),
+                1, 0, false,
+                false)
                 .datagram(0x8001_0000, 1);
         ByteBuffer message = ByteBuffer.allocate(256);
         message.putInt(0x01070203).putInt(0).putLong(choices.u8());

@@ -169,20 +169,17 @@ class HostileTrafficTest {
 
     @Test
     void managementNonsenseIsDropped() {
-        OutgoingPacket shortMad = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket shortMad = new OutgoingPacket()
                 .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), 1, 0, false, false)
                 .datagram(0x8001_0000, 1);
         shortMad.addPayload(pair.a.memory, 0, 100);
         receive(bytes(shortMad, shortMad.path().source()));
-        OutgoingPacket wrongKey = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket wrongKey = new OutgoingPacket()
                 .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), 1, 0, false, false)
                 .datagram(0x1111_1111, 1);
         wrongKey.addPayload(pair.a.memory, 0, 256);
         receive(bytes(wrongKey, wrongKey.path().source()));
-        OutgoingPacket random = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket random = new OutgoingPacket()
                 .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), 1, 0, false, false)
                 .datagram(0x8001_0000, 1);
         random.addPayload(pair.a.memory, 0, 256);

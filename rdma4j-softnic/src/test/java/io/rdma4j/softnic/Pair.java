@@ -272,9 +272,8 @@ final class Pair {
 
         /** Sends a packet to the peer's queue pair that this side's device would not send. */
         OutgoingPacket forge(Opcode opcode, long psn) {
-            return new OutgoingPacket(
-                    MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH])).begin(opcode,
-                            pathToPeer(), peer().queuePair.number(), psn, true, false);
+            return new OutgoingPacket().begin(opcode,
+                    pathToPeer(), peer().queuePair.number(), psn, true, false);
         }
 
         void takeCompletions() throws RdmaException {

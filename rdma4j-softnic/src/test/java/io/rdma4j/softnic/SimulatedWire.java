@@ -145,7 +145,7 @@ final class SimulatedWire implements FaultyWire {
     }
 
     private static OutgoingPacket packet(Opcode opcode, Path path, int queuePair, int psn) {
-        return new OutgoingPacket(MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        return new OutgoingPacket()
                 .begin(opcode, path, queuePair, psn, false, false);
     }
 

@@ -270,8 +270,7 @@ class UnreliableSimulationTest {
             private void stray() {
                 Side peer = this == a ? b : a;
                 int distance = 100_000 + strays.nextInt(12_000_000);
-                simulation.network.inject(new OutgoingPacket(
-                        MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+                simulation.network.inject(new OutgoingPacket()
                         .begin(Opcode.UC_SEND_ONLY,
                                 Path.between(node.nic.gids().get(1), peer.node.nic.gids().get(1)),
                                 peer.queuePair.number(), queuePair.number() + distance, false,

@@ -26,8 +26,7 @@ public class Headers {
     private final Arena arena = Arena.ofAuto();
     private final Path path = Path.between(Gid.ZERO, Gid.ZERO);
     private final MemorySegment payload = arena.allocate(PAYLOAD);
-    private final OutgoingPacket packet = new OutgoingPacket(
-            arena.allocate(Opcode.MAX_HEADER_LENGTH));
+    private final OutgoingPacket packet = new OutgoingPacket();
     private final MemorySegment datagram = arena.allocate(256);
     private final PacketView view = new PacketView();
     private final int length;

@@ -52,10 +52,8 @@ public class RcPackets {
     private final SendRing none = new SendRing(1, 1, 0, null);
     private final RcQueuePair responder = queuePair(none, new QuietHost(none));
     private final Path path = Path.between(Gid.ZERO, Gid.ZERO);
-    private final OutgoingPacket outgoing = new OutgoingPacket(
-            arena.allocate(Opcode.MAX_HEADER_LENGTH));
-    private final OutgoingPacket written = new OutgoingPacket(
-            arena.allocate(Opcode.MAX_HEADER_LENGTH));
+    private final OutgoingPacket outgoing = new OutgoingPacket();
+    private final OutgoingPacket written = new OutgoingPacket();
     private final MemorySegment datagram = arena.allocate(8192, 64);
     private final PacketView view = new PacketView();
     private final SendWorkRequest write = new SendWorkRequest().set(SendFlag.SIGNALED);

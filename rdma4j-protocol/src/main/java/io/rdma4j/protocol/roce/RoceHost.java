@@ -24,6 +24,14 @@ public interface RoceHost extends QueuePairHost {
         return false;
     }
 
+    /**
+     * {@return whether a packet on a path may carry an acknowledgement} As through memory, where nothing reads its headers but
+     * the device at its end. See {@link OutgoingPacket#piggyback(long, int, long)}.
+     */
+    default boolean piggybacks(Path path) {
+        return false;
+    }
+
     /** {@return whether the network accepts nothing at present, so that the peer may not have got the last packets} */
     default boolean isHeldUp() {
         return false;

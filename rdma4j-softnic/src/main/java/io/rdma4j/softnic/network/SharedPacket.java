@@ -7,32 +7,49 @@ import java.lang.foreign.MemorySegment;
 /**
  * A packet that another process has written into shared memory. Reusable; valid only during the call of its receiver.
  *
- * <p>The headers are a private copy. The payload is not: the other process may change it while it is read.
+ * <p>The other process may change it while it is read, so each field must be read once.
  */
 public final class SharedPacket {
     private Gid source = Gid.ZERO;
     private Gid local = Gid.ZERO;
-    private final MemorySegment header;
+    private MemorySegment memory = MemorySegment.NULL;
+    private long headerStart;
     private int headerLength;
-    private MemorySegment payload = MemorySegment.NULL;
     private long payloadStart;
     private int payloadLength;
     private int span;
+    private boolean hasPiggyback;
+    private long piggyback;
 
-    /** @param header the memory for the copy of the headers */
-    public SharedPacket(MemorySegment header) {
-        this.header = header;
-    }
+    /** Creates a packet that is to be filled. */
+    public SharedPacket() {}
 
-    /** Sets the contents, after the headers were copied. */
-    public SharedPacket fill(int newHeaderLength, MemorySegment newPayload, long newPayloadStart,
-            int newPayloadLength, int newSpan) {
+    /** Sets the contents. */
+    public SharedPacket fill(MemorySegment newMemory, long newHeaderStart, int newHeaderLength,
+            long newPayloadStart, int newPayloadLength, int newSpan) {
+        memory = newMemory;
+        headerStart = newHeaderStart;
         headerLength = newHeaderLength;
-        payload = newPayload;
         payloadStart = newPayloadStart;
         payloadLength = newPayloadLength;
         span = newSpan;
         return this;
+    }
+
+    /** Sets the acknowledgement that it carries, if any. */
+    public void piggyback(boolean isThere, long acknowledgement) {
+        hasPiggyback = isThere;
+        piggyback = acknowledgement;
+    }
+
+    /** {@return whether it carries an acknowledgement} */
+    public boolean hasPiggyback() {
+        return hasPiggyback;
+    }
+
+    /** {@return the acknowledgement that it carries, in the form of {@link io.rdma4j.protocol.roce.wire.Piggyback}} */
+    public long piggyback() {
+        return piggyback;
     }
 
     /** Sets source and destination, which also apply to later packets until the next call. */
@@ -51,19 +68,19 @@ public final class SharedPacket {
         return local;
     }
 
-    /** {@return the memory that the headers start in, at 0} */
-    public MemorySegment header() {
-        return header;
+    /** {@return the memory that headers and payload are in} */
+    public MemorySegment memory() {
+        return memory;
     }
 
-    /** {@return bytes of the headers} */
+    /** {@return the offset at which the headers start} */
+    public long headerStart() {
+        return headerStart;
+    }
+
+    /** {@return bytes of the headers, those of the shortest at least} */
     public int headerLength() {
         return headerLength;
-    }
-
-    /** {@return the memory that the payload is in} */
-    public MemorySegment payload() {
-        return payload;
     }
 
     /** {@return the offset at which the payload starts} */

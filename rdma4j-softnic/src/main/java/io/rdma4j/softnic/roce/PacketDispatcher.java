@@ -72,14 +72,18 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
     @Override
     public void onPacket(SharedPacket shared) {
-        DropReason reason = packet.wrap(shared.header(), shared.headerLength(), shared.payload(),
-                shared.payloadStart(), shared.payloadLength(), shared.span());
+        DropReason reason = packet.wrap(shared.memory(), shared.headerStart(),
+                shared.headerLength(),
+                shared.memory(), shared.payloadStart(), shared.payloadLength(), shared.span());
         if (reason != null || network.port(shared.local()) == null
                 || shared.local().isMulticast()) {
             drop(Counter.DROPPED_MALFORMED, shared.source());
             return;
         }
         packet.travelled(shared.source(), shared.local());
+        if (shared.hasPiggyback()) {
+            packet.piggyback(shared.piggyback());
+        }
         if (packet.destinationQueuePairNumber() == IbConnectionManager.QUEUE_PAIR) {
             drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
             return;

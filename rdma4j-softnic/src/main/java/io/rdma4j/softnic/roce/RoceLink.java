@@ -3,7 +3,6 @@ package io.rdma4j.softnic.roce;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.RoundTripEstimate;
-import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.engine.Engine;
@@ -45,7 +44,7 @@ final class RoceLink implements Link {
     private final Unreachables unreachables;
     private final @Nullable SharedMemory memory;
     private final Arena arena = Arena.ofShared();
-    private final OutgoingPacket outgoing;
+    private final OutgoingPacket outgoing = new OutgoingPacket();
     private boolean isPortFull;
     private boolean isUnflushed;
     private boolean skipsNetwork;
@@ -67,7 +66,6 @@ final class RoceLink implements Link {
         connectionManager.identifiers(sharing.prefix(), numbers::nextIdentifier);
         heldUp = new HeldUpQueuePairs(engine);
         try {
-            outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
             management = new ManagementPort(connectionManager, sharing, arena);
             dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
         } catch (OutOfMemoryError none) {

@@ -225,6 +225,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     }
 
     @Override
+    public boolean piggybacks(Path to) {
+        return memoryPath() != null || link.staysHere(to, destination);
+    }
+
+    @Override
     public boolean isHeldUp() {
         return memoryPath() == null && link.isNetworkFull();
     }

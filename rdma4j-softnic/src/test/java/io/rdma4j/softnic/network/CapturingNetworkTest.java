@@ -25,8 +25,7 @@ class CapturingNetworkTest {
     private final SimulatedNetwork network = new SimulatedNetwork(1);
 
     private static void send(PacketPort from, PacketPort to, int psn) {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, io.rdma4j.protocol.roce.wire.Path.between(from.local(),
                         to.local()), 17, psn, false, false);
         from.send(packet);

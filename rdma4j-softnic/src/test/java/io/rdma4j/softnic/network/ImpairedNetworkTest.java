@@ -86,8 +86,7 @@ class ImpairedNetworkTest {
     }
 
     private static OutgoingPacket packet(long psn, Gid from, Gid to) {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, Path.between(from, to), 17, psn, false, false);
         packet.addPayload(MemorySegment.ofArray(new byte[100]), 0, 100);
         return packet;

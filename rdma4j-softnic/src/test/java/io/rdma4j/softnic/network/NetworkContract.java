@@ -151,7 +151,7 @@ public abstract class NetworkContract {
         for (int i = 0; i < payload; i++) {
             memory.set(ValueLayout.JAVA_BYTE, i, (byte) (psn + i));
         }
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, path, queuePair, psn, false, false);
         packet.addPayload(memory, 0, payload);
         return packet;
@@ -475,8 +475,7 @@ public abstract class NetworkContract {
     @Test
     void payloadOfAClosedArenaIsSaidToBeGone() throws Exception {
         PacketPort from = network().open(FIRST);
-        OutgoingPacket packet = new OutgoingPacket(
-                Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, path(from, from), 17, 1, false, false);
         packet.addPayload(arena.allocate(PAYLOAD), 0, PAYLOAD);
         arena.close();
@@ -493,7 +492,7 @@ public abstract class NetworkContract {
                 StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 16, arena);
             file.truncate(0);
-            OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+            OutgoingPacket packet = new OutgoingPacket()
                     .begin(Opcode.RC_SEND_ONLY, path(from, to), 17, 1, false, false);
             packet.addPayload(mapped, 4096, 4096);
             from.send(packet(path(from, to), 2, PAYLOAD));

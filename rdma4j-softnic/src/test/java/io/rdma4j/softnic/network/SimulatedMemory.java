@@ -99,7 +99,7 @@ public final class SimulatedMemory {
 
         void begin() {
             memory = Arena.ofAuto().allocate(Mailbox.length(RINGS), 64);
-            mailbox = new Mailbox(memory, nodes.indexOf(this) + 1, this, Arena.ofAuto());
+            mailbox = new Mailbox(memory, nodes.indexOf(this) + 1, this);
             version++;
         }
 

@@ -142,7 +142,7 @@ class AstrayTest {
     }
 
     private void receive(int queuePair) {
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+        OutgoingPacket packet = new OutgoingPacket();
         packet.begin(Opcode.RC_SEND_ONLY, Path.between(PEER, OWN), queuePair, 1, true, false);
         receive(packet);
     }
@@ -160,7 +160,7 @@ class AstrayTest {
         MemorySegment mad = arena.allocate(IbConnectionManager.MESSAGE_LENGTH, 8);
         mad.asByteBuffer().putInt(0, 0x01070203).putShort(ATTRIBUTE, (short) attribute)
                 .putInt(MESSAGE + at, number);
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+        OutgoingPacket packet = new OutgoingPacket();
         packet.begin(Opcode.UD_SEND_ONLY, Path.between(PEER, OWN), IbConnectionManager.QUEUE_PAIR,
                 1, false, false)
                 .datagram(IbConnectionManager.QKEY, IbConnectionManager.QUEUE_PAIR);

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Piggyback;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.CopyOutcome;
@@ -56,7 +57,8 @@ final class RcCompleter {
     void onResponse(PacketView packet, long nowNs) {
         long psn = Psn.unwrap(packet.psn(), window.una);
         switch (packet.opcode().kind()) {
-            case ACKNOWLEDGE -> onAcknowledge(packet, psn, nowNs);
+            case ACKNOWLEDGE ->
+                onAcknowledge(psn, packet.syndrome(), packet.messageNumber(), nowNs);
             case READ_RESPONSE, ATOMIC_ACKNOWLEDGE -> onData(packet, psn, nowNs);
             case SEND, WRITE, READ_REQUEST, COMPARE_SWAP, FETCH_ADD, FLUSH, ATOMIC_WRITE,
                     CONGESTION_NOTIFICATION ->
@@ -65,19 +67,25 @@ final class RcCompleter {
         }
     }
 
-    private void onAcknowledge(PacketView packet, long psn, long nowNs) {
+    /** A request of the peer has carried an acknowledgement. */
+    void onPiggyback(long piggyback, long nowNs) {
+        onAcknowledge(Psn.unwrap(Piggyback.psn(piggyback), window.una),
+                Piggyback.syndrome(piggyback), Piggyback.messageNumber(piggyback), nowNs);
+    }
+
+    private void onAcknowledge(long psn, int syndrome, int messageNumber, long nowNs) {
         if (psn >= window.max || psn < window.una - 1) {
             host.count(Counter.DROPPED_GHOST_ACK);
             return;
         }
-        switch (Syndrome.kind(packet.syndrome())) {
+        switch (Syndrome.kind(syndrome)) {
             case ACK -> {
                 boolean isNothingNew = psn == window.una - 1;
                 acknowledgeThrough(psn + 1, nowNs);
-                onCredits(packet, isNothingNew, nowNs);
+                onCredits(syndrome, messageNumber, isNothingNew, nowNs);
             }
-            case RNR_NAK -> onReceiverNotReady(packet, psn, nowNs);
-            case NAK -> onNak(packet.syndrome(), psn, nowNs);
+            case RNR_NAK -> onReceiverNotReady(syndrome, psn, nowNs);
+            case NAK -> onNak(syndrome, psn, nowNs);
             case RESERVED -> host.count(Counter.DROPPED_GHOST_ACK);
         }
     }
@@ -138,12 +146,12 @@ final class RcCompleter {
     /**
      * @param isNothingNew the acknowledgement acknowledges nothing: it is there to announce a receive
      */
-    private void onCredits(PacketView packet, boolean isNothingNew, long nowNs) {
-        int credits = Syndrome.credits(packet.syndrome());
+    private void onCredits(int syndrome, int messageNumber, boolean isNothingNew, long nowNs) {
+        int credits = Syndrome.credits(syndrome);
         if (credits < 0) {
             requester.onUnlimitedReceives();
         } else {
-            long message = Psn.unwrap(packet.messageNumber(), window.finishedMessages());
+            long message = Psn.unwrap(messageNumber, window.finishedMessages());
             requester.onReceiveLimit(window.receivesThrough(message) + credits);
         }
         // A peer with a shared receive queue sends no credits, but still announces a receive.
@@ -155,7 +163,7 @@ final class RcCompleter {
         }
     }
 
-    private void onReceiverNotReady(PacketView packet, long psn, long nowNs) {
+    private void onReceiverNotReady(int syndrome, long psn, long nowNs) {
         if (psn < window.una) {
             host.count(Counter.DROPPED_GHOST_ACK);
             return;
@@ -171,7 +179,7 @@ final class RcCompleter {
             return;
         }
         window.goBackTo(psn);
-        timer.waitForReceiver(nowNs + Syndrome.rnrNs(packet.syndrome()));
+        timer.waitForReceiver(nowNs + Syndrome.rnrNs(syndrome));
         if (psn != refusedPsn) {
             refusedPsn = psn;
             refusedSinceNs = nowNs;

@@ -44,6 +44,8 @@ public final class RcQueuePair implements RoceProtocol {
     private boolean isLastReceiveReported;
     private boolean isResponderTurn;
     private boolean isLastByResponder;
+    /** Whether the last packet was a request with an acknowledgement. */
+    private boolean isLastPiggyback;
     /**
      * The PSN after the last packet whose response has shown that an earlier response is missing, since that was requested
      * again.
@@ -138,6 +140,10 @@ public final class RcQueuePair implements RoceProtocol {
 
     @Override
     public void onPacket(PacketView packet, long nowNs) {
+        if (packet.hasPiggyback() && isAlive()) {
+            completer.onPiggyback(packet.piggyback(), nowNs);
+            checkLocalFailure();
+        }
         switch (state) {
             case RESET, INIT, ERR, SQE -> host.count(Counter.DROPPED_NOT_READY);
             case RTR, RTS, SQD -> {
@@ -200,7 +206,10 @@ public final class RcQueuePair implements RoceProtocol {
         // completed before the peer gets the answer.
         isResponderTurn = !isResponderTurn || responder.isNextShort();
         boolean hasPacket;
-        if (isResponderTurn) {
+        isLastPiggyback = false;
+        if (responder.answers().isJustAcknowledgement() && host.piggybacks(attributes.path)) {
+            hasPacket = pollWithAcknowledgement(out, nowNs);
+        } else if (isResponderTurn) {
             isLastByResponder = responder.pollTransmit(out);
             hasPacket = isLastByResponder || requester.pollTransmit(out, nowNs);
         } else {
@@ -214,6 +223,20 @@ public final class RcQueuePair implements RoceProtocol {
         return hasPacket;
     }
 
+    /** Sends the next request with the acknowledgement that is due, or if there is none the acknowledgement alone. */
+    private boolean pollWithAcknowledgement(OutgoingPacket out, long nowNs) {
+        // First: the request may fail, and the queue pair with it; what was carried out is acknowledged all the same.
+        responder.answers().takeAcknowledgement();
+        isLastPiggyback = requester.pollTransmit(out, nowNs);
+        isLastByResponder = !isLastPiggyback;
+        if (isLastPiggyback) {
+            responder.answers().piggyback(out);
+        } else {
+            responder.answers().sendTaken(out);
+        }
+        return true;
+    }
+
     @Override
     public void onFlushed(long ticket, FlushOutcome outcome) {
         responder.onFlushed(ticket, outcome);
@@ -223,8 +246,12 @@ public final class RcQueuePair implements RoceProtocol {
     public void onPayloadGone() {
         if (isLastByResponder) {
             responder.onPayloadGone();
-        } else {
-            requester.onPayloadGone();
+            return;
+        }
+        requester.onPayloadGone();
+        if (isLastPiggyback) {
+            // Last, for the failure of the request takes back what the responder had to say.
+            responder.answers().acknowledge();
         }
     }
 

@@ -133,6 +133,11 @@ final class RcResponder {
         return answers.pollTransmit(out);
     }
 
+    /** {@return what sends its responses} */
+    RcResponseSender answers() {
+        return answers;
+    }
+
     /** The last READ response was not sent, because its memory no longer exists. */
     void onPayloadGone() {
         answers.onPayloadGone();

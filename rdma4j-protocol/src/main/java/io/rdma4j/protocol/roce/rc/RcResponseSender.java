@@ -34,6 +34,11 @@ final class RcResponseSender {
     /** An acknowledgement for everything before this PSN was sent. */
     private long lastAcknowledgedPsn;
 
+    /** The acknowledgement that was taken last. */
+    private long takenPsn;
+    private int takenSyndrome;
+    private long takenMessages;
+
     /** The READ response packet that was given last; it waits no longer if it was the last of its response. */
     private long lastReadPsn;
     private boolean isLastReadReplay;
@@ -230,14 +235,36 @@ final class RcResponseSender {
             return true;
         }
         if (isAcknowledgePending || pendingNak != 0) {
-            isAcknowledgePending = false;
-            isDeferralCounted = false;
-            lastAcknowledgedPsn = progress.expected;
-            begin(out, Opcode.RC_ACKNOWLEDGE, progress.acknowledgeable)
-                    .acknowledgement(syndrome(), progress.messages);
+            takeAcknowledgement();
+            sendTaken(out);
             return true;
         }
         return false;
+    }
+
+    /** {@return whether an acknowledgement is all that is to be sent, so that another packet may carry it} */
+    boolean isJustAcknowledgement() {
+        return isAcknowledgePending && pendingNak == 0 && responses.isEmpty();
+    }
+
+    /** Decides what an acknowledgement says that is sent next, by {@link #sendTaken} or {@link #piggyback}. */
+    void takeAcknowledgement() {
+        isAcknowledgePending = false;
+        isDeferralCounted = false;
+        lastAcknowledgedPsn = progress.expected;
+        takenPsn = progress.acknowledgeable;
+        takenSyndrome = syndrome();
+        takenMessages = progress.messages;
+    }
+
+    /** Sends the acknowledgement that was taken as a packet. */
+    void sendTaken(OutgoingPacket out) {
+        begin(out, Opcode.RC_ACKNOWLEDGE, takenPsn).acknowledgement(takenSyndrome, takenMessages);
+    }
+
+    /** Lets a request carry the acknowledgement that was taken. */
+    void piggyback(OutgoingPacket request) {
+        request.piggyback(takenPsn, takenSyndrome, takenMessages);
     }
 
     /**

@@ -1,15 +1,14 @@
 package io.rdma4j.protocol.roce.wire;
 
 import io.rdma4j.protocol.bytes.Layouts;
-import io.rdma4j.protocol.roce.wire.Opcode.Header;
 import io.rdma4j.protocol.work.PayloadPieces;
 import io.rdma4j.protocol.work.PayloadTarget;
 
 import java.lang.foreign.MemorySegment;
 
 /**
- * A packet to send: its headers, written here, and its payload as pieces of memory that stay where they are until the
- * network gathers both and adds the ICRC.
+ * A packet to send: its headers, and its payload as pieces of memory that stay where they are until the network gathers both
+ * and adds the ICRC.
  *
  * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
  */
@@ -23,100 +22,111 @@ public final class OutgoingPacket implements PayloadTarget {
     /** The result of copying if the memory of a piece of payload no longer exists. */
     public static final int PAYLOAD_GONE = -1;
 
-    /** The offset of the PSN, which is in one word with the request for an acknowledgement. */
-    private static final int PSN = 8;
-    private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
-
-    private final MemorySegment header;
-    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    private final PacketHeaders headers = new PacketHeaders();
     private Path path = Path.NONE;
     private final PayloadPieces payload = new PayloadPieces();
     private int span = 1;
+    private boolean hasPiggyback;
+    private long piggyback;
 
-    /** @param header at least {@link Opcode#MAX_HEADER_LENGTH} bytes to write headers into */
-    public OutgoingPacket(MemorySegment header) {
-        this.header = header;
-    }
+    /** Creates a packet that is to be begun. */
+    public OutgoingPacket() {}
 
     /**
      * Starts a packet without payload.
      *
      * @param psn a count, of which 24 bits are sent
      */
-    public OutgoingPacket begin(Opcode newOpcode, Path newPath, int destinationQueuePair, long psn,
+    public OutgoingPacket begin(Opcode opcode, Path newPath, int destinationQueuePair, long psn,
             boolean acknowledgeRequest, boolean solicited) {
-        opcode = newOpcode;
         path = newPath;
         payload.begin();
         span = 1;
-        header.set(Layouts.U8, 0, (byte) newOpcode.code());
-        header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
-        header.set(Layouts.U16, 2, (short) DEFAULT_PKEY);
-        header.set(Layouts.U32, 4, destinationQueuePair & Psn.MASK);
-        header.set(Layouts.U32, PSN,
-                Psn.wrap(psn) | (acknowledgeRequest ? ACKNOWLEDGE_REQUEST : 0));
+        hasPiggyback = false;
+        headers.begin(opcode, DEFAULT_PKEY, destinationQueuePair, Psn.wrap(psn),
+                acknowledgeRequest, solicited);
         return this;
     }
 
     /** {@return the number of the queue pair it is for} */
     public int destinationQueuePairNumber() {
-        return header.get(Layouts.U32, 4) & Psn.MASK;
+        return headers.destinationQueuePair();
     }
 
-    /** Writes the datagram header. */
+    /** Sets the datagram header. */
     public OutgoingPacket datagram(int qkey, int sourceQueuePair) {
-        header.set(Layouts.U32, Opcode.BTH_LENGTH, qkey);
-        header.set(Layouts.U32, Opcode.BTH_LENGTH + 4, sourceQueuePair & Psn.MASK);
+        headers.qkey = qkey;
+        headers.sourceQueuePair = sourceQueuePair & Psn.MASK;
         return this;
     }
 
-    /** Writes the RDMA header. */
+    /** Sets the RDMA header. */
     public OutgoingPacket rdma(long address, int rkey, long dmaLength) {
-        int at = opcode.offset(Header.RETH);
-        header.set(Layouts.U64, at, address);
-        header.set(Layouts.U32, at + 8, rkey);
-        header.set(Layouts.U32, at + 12, (int) dmaLength);
+        headers.address = address;
+        headers.rkey = rkey;
+        headers.dmaLength = (int) dmaLength;
         return this;
     }
 
-    /** Writes the acknowledgement header. */
+    /** Sets the acknowledgement header. */
     public OutgoingPacket acknowledgement(int syndrome, long messageNumber) {
-        header.set(Layouts.U32, opcode.offset(Header.AETH),
-                syndrome << 24 | Psn.wrap(messageNumber));
+        headers.acknowledgement = syndrome << 24 | Psn.wrap(messageNumber);
         return this;
     }
 
-    /** Writes the immediate data. */
+    /** Sets the immediate data. */
     public OutgoingPacket immediate(int value) {
-        header.set(Layouts.U32, opcode.offset(Header.IMMEDIATE), value);
+        headers.immediateOrKey = value;
         return this;
     }
 
-    /** Writes the key to invalidate. */
+    /** Sets the key to invalidate. */
     public OutgoingPacket invalidate(int rkey) {
-        header.set(Layouts.U32, opcode.offset(Header.INVALIDATE), rkey);
+        headers.immediateOrKey = rkey;
         return this;
     }
 
-    /** Writes the atomic header. */
+    /** Sets the atomic header. */
     public OutgoingPacket atomic(long address, int rkey, long swapAdd, long compare) {
-        header.set(Layouts.U64, Opcode.BTH_LENGTH, address);
-        header.set(Layouts.U32, Opcode.BTH_LENGTH + 8, rkey);
-        header.set(Layouts.U64, Opcode.BTH_LENGTH + 12, swapAdd);
-        header.set(Layouts.U64, Opcode.BTH_LENGTH + 20, compare);
+        headers.address = address;
+        headers.rkey = rkey;
+        headers.swapAdd = swapAdd;
+        headers.compare = compare;
         return this;
     }
 
-    /** Writes the atomic acknowledgement header. */
+    /** Sets the atomic acknowledgement header. */
     public OutgoingPacket atomicAcknowledgement(long originalValue) {
-        header.set(Layouts.U64, opcode.offset(Header.ATOMIC_ACK), originalValue);
+        headers.original = originalValue;
         return this;
     }
 
-    /** Writes the flush header: placement, and selectivity above {@link #FLUSH_SELECTIVITY_SHIFT}. Source: IBTA annex A19. */
+    /** Sets the flush header: placement, and selectivity above {@link #FLUSH_SELECTIVITY_SHIFT}. Source: IBTA annex A19. */
     public OutgoingPacket flush(int bits) {
-        header.set(Layouts.U32, Opcode.BTH_LENGTH, bits);
+        headers.flush = bits;
         return this;
+    }
+
+    /**
+     * Lets it carry an acknowledgement of its own queue pair, which counts before the packet itself. No header of the wire can
+     * say so: only for a path that is memory.
+     *
+     * @param psn a count, of which 24 bits are sent
+     */
+    public OutgoingPacket piggyback(long psn, int syndrome, long messageNumber) {
+        hasPiggyback = true;
+        piggyback = Piggyback.of(Psn.wrap(psn), syndrome, Psn.wrap(messageNumber));
+        return this;
+    }
+
+    /** {@return whether it carries an acknowledgement} */
+    public boolean hasPiggyback() {
+        return hasPiggyback;
+    }
+
+    /** {@return the acknowledgement that it carries, in the form of {@link Piggyback}} */
+    public long piggyback() {
+        return piggyback;
     }
 
     /**
@@ -135,8 +145,7 @@ public final class OutgoingPacket implements PayloadTarget {
     public void addPayload(MemorySegment memory, long offset, int length) {
         payload.addPayload(memory, offset, length);
         // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
-        int flags = header.get(Layouts.U8, 1) & 0xcf;
-        header.set(Layouts.U8, 1, (byte) (flags | padding() << 4));
+        headers.padding(padding());
     }
 
     /** Forgets the payload, so that no memory is kept alive by a packet that has left. */
@@ -146,7 +155,7 @@ public final class OutgoingPacket implements PayloadTarget {
 
     /** {@return the opcode} */
     public Opcode opcode() {
-        return opcode;
+        return headers.opcode();
     }
 
     /** {@return its path} */
@@ -159,14 +168,18 @@ public final class OutgoingPacket implements PayloadTarget {
         return span;
     }
 
-    /** {@return the memory the headers start in, at 0} */
-    public MemorySegment header() {
-        return header;
+    PacketHeaders headers() {
+        return headers;
     }
 
     /** {@return bytes of the headers} */
     public int headerLength() {
-        return opcode.headerLength();
+        return headers.opcode().headerLength();
+    }
+
+    /** Writes the headers. */
+    public void copyHeadersTo(MemorySegment target, long offset) {
+        headers.write(target, offset);
     }
 
     /** {@return the number of pieces of payload} */
@@ -212,7 +225,7 @@ public final class OutgoingPacket implements PayloadTarget {
      */
     public int copyTo(MemorySegment target, long offset) {
         int headerBytes = headerLength();
-        MemorySegment.copy(header, 0, target, offset, headerBytes);
+        headers.write(target, offset);
         if (!copyPayloadTo(target, offset + headerBytes)) {
             return PAYLOAD_GONE;
         }
@@ -236,10 +249,7 @@ public final class OutgoingPacket implements PayloadTarget {
         }
         int headerBytes = headerLength();
         int payloadBytes = payload.length() / span;
-        MemorySegment.copy(header, 0, target, offset, headerBytes);
-        int first = header.get(Layouts.U32, PSN);
-        int request = index == span - 1 ? first & ACKNOWLEDGE_REQUEST : 0;
-        target.set(Layouts.U32, offset + PSN, Psn.wrap((long) first + index) | request);
+        headers.write(index, index == span - 1, target, offset);
         return payload.copyTo(0, (long) index * payloadBytes, target, offset + headerBytes,
                 payloadBytes)
                         ? headerBytes + payloadBytes

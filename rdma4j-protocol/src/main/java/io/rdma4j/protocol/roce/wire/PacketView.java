@@ -1,7 +1,5 @@
 package io.rdma4j.protocol.roce.wire;
 
-import io.rdma4j.protocol.bytes.Layouts;
-import io.rdma4j.protocol.roce.wire.Opcode.Header;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -11,21 +9,23 @@ import java.lang.foreign.MemorySegment;
  * A received packet, checked once: after {@link #wrap} returned null no accessor fails, as long as the opcode has the
  * header.
  *
- * <p>Reusable; a view of memory it does not own, valid until that memory is used for something else.
+ * <p>Reusable. The payload is memory that it does not own, valid until that is used for something else.
  * Source: IBTA chapter 9, figure 96 ff.
  */
 public final class PacketView {
     /** Bytes of the invariant CRC at the end. */
     public static final int ICRC_LENGTH = 4;
 
-    private MemorySegment memory = MemorySegment.NULL;
-    private long start;
+    /** Those of packets that were in memory. */
+    private final PacketHeaders read = new PacketHeaders();
+    private PacketHeaders headers = read;
     private int length;
-    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
     private MemorySegment payloadMemory = MemorySegment.NULL;
     private long payloadStart;
     private int payloadLength;
     private int span = 1;
+    private boolean hasPiggyback;
+    private long piggyback;
     private boolean isPayloadGone;
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
@@ -45,30 +45,29 @@ public final class PacketView {
         if (newLength < Opcode.BTH_LENGTH + ICRC_LENGTH) {
             return DropReason.TOO_SHORT;
         }
-        Opcode found = Opcode.of(newMemory.get(Layouts.U8, offset));
-        if (found == null) {
+        if (!read.readBase(newMemory, offset)) {
             return DropReason.UNKNOWN_OPCODE;
         }
-        int payload = newLength - found.headerLength() - ICRC_LENGTH
-                - padding(newMemory, offset);
-        return set(newMemory, offset, found, newMemory, offset + found.headerLength(), payload, 1,
-                newLength);
+        int headerLength = read.opcode().headerLength();
+        int payload = newLength - headerLength - ICRC_LENGTH - read.padding();
+        return set(newMemory, offset, newMemory, offset + headerLength, payload, 1, newLength);
     }
 
     /**
-     * Checks a packet that has come through shared memory, and so has no ICRC.
+     * Checks a packet that has come through shared memory, and so has no ICRC. The headers are read once, so another process
+     * may change them meanwhile.
      *
-     * @param header a private copy of its headers, from 0 on
-     * @param newPayload the memory of the payload
+     * @param memory the memory of the headers
+     * @param headerLength the bytes of the headers, {@link Opcode#BTH_LENGTH} at least
      * @param newSpan how many packets of a message it represents
      * @return as {@link #wrap(MemorySegment, long, int)}
      */
-    public @Nullable DropReason wrap(MemorySegment header, int headerLength,
+    public @Nullable DropReason wrap(MemorySegment memory, long headerStart, int headerLength,
             MemorySegment newPayload, long newPayloadStart, int newPayloadLength, int newSpan) {
-        Opcode found = Opcode.of(header.get(Layouts.U8, 0));
-        if (found == null) {
+        if (!read.readBase(memory, headerStart)) {
             return DropReason.UNKNOWN_OPCODE;
         }
+        Opcode found = read.opcode();
         if (headerLength != found.headerLength()) {
             return DropReason.TOO_SHORT;
         }
@@ -76,30 +75,26 @@ public final class PacketView {
         if (newSpan != 1 && (found.service() != Opcode.Service.RC || newPayloadLength == 0)) {
             return DropReason.UNEXPECTED_PAYLOAD;
         }
-        return set(header, 0, found, newPayload, newPayloadStart, newPayloadLength, newSpan,
-                headerLength + newPayloadLength + padding(header, 0) + ICRC_LENGTH);
+        return set(memory, headerStart, newPayload, newPayloadStart, newPayloadLength, newSpan,
+                headerLength + newPayloadLength + read.padding() + ICRC_LENGTH);
     }
 
-    private static int padding(MemorySegment header, long offset) {
-        return header.get(Layouts.U8, offset + 1) >>> 4 & 3;
-    }
-
-    private @Nullable DropReason set(MemorySegment header, long headerStart, Opcode found,
+    private @Nullable DropReason set(MemorySegment memory, long headerStart,
             MemorySegment newPayload, long newPayloadStart, int newPayloadLength, int newSpan,
             int newLength) {
-        if ((header.get(Layouts.U8, headerStart + 1) & 0x0f) != 0) {
+        if (read.version() != 0) {
             return DropReason.BAD_VERSION;
         }
         if (newPayloadLength < 0) {
             return DropReason.TOO_SHORT;
         }
-        if (newPayloadLength > 0 && !found.hasPayload()) {
+        if (newPayloadLength > 0 && !read.opcode().hasPayload()) {
             return DropReason.UNEXPECTED_PAYLOAD;
         }
-        memory = header;
-        start = headerStart;
+        read.readExtended(memory, headerStart);
+        headers = read;
+        hasPiggyback = false;
         length = newLength;
-        opcode = found;
         payloadMemory = newPayload;
         payloadStart = newPayloadStart;
         payloadLength = newPayloadLength;
@@ -115,10 +110,10 @@ public final class PacketView {
      * @return false if the memory of the payload no longer exists; then the view must not be used
      */
     public boolean wrap(OutgoingPacket packet, MemorySegment room) {
-        memory = packet.header();
-        start = 0;
+        headers = packet.headers();
+        hasPiggyback = packet.hasPiggyback();
+        piggyback = packet.piggyback();
         length = packet.totalLength();
-        opcode = packet.opcode();
         payloadLength = packet.payloadLength();
         span = packet.span();
         isPayloadGone = false;
@@ -173,12 +168,28 @@ public final class PacketView {
 
     /** {@return its opcode} */
     public Opcode opcode() {
-        return opcode;
+        return headers.opcode();
     }
 
     /** {@return how many packets of one message it represents: 1 for all from a socket} */
     public int span() {
         return span;
+    }
+
+    /** Sets the acknowledgement that a packet of a reliable connection carries; after {@link #wrap}. */
+    public void piggyback(long acknowledgement) {
+        hasPiggyback = true;
+        piggyback = acknowledgement;
+    }
+
+    /** {@return whether it carries an acknowledgement, which counts before the packet itself} */
+    public boolean hasPiggyback() {
+        return hasPiggyback;
+    }
+
+    /** {@return the acknowledgement that it carries, in the form of {@link Piggyback}} */
+    public long piggyback() {
+        return piggyback;
     }
 
     /** {@return the memory the payload is in} */
@@ -198,107 +209,108 @@ public final class PacketView {
 
     /** {@return whether the sender asks for a solicited event} */
     public boolean isSolicited() {
-        return memory.get(Layouts.U8, start + 1) < 0;
+        return headers.isSolicited();
     }
 
     /** {@return the partition key} */
     public int pkey() {
-        return memory.get(Layouts.U16, start + 2) & 0xffff;
+        return headers.pkey();
     }
 
     /** {@return the queue pair it goes to} */
     public int destinationQueuePairNumber() {
-        return memory.get(Layouts.U32, start + 4) & Psn.MASK;
+        return headers.destinationQueuePair();
     }
 
     /** {@return whether an acknowledgement is asked for} */
     public boolean isAcknowledgeRequested() {
-        return memory.get(Layouts.U8, start + 8) < 0;
+        return headers.isAcknowledgeRequested();
     }
 
     /** {@return the packet sequence number, 24 bits} */
     public int psn() {
-        return memory.get(Layouts.U32, start + 8) & Psn.MASK;
+        return headers.psn();
     }
 
     /** {@return DETH: the Q_Key} */
     public int qkey() {
-        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH);
+        return headers.qkey;
     }
 
     /** {@return DETH: the queue pair it comes from} */
     public int sourceQueuePairNumber() {
-        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH + 4) & Psn.MASK;
+        return headers.sourceQueuePair;
     }
 
     /** {@return RETH: the address} */
     public long remoteAddress() {
-        return memory.get(Layouts.U64, start + opcode.offset(Header.RETH));
+        return headers.address;
     }
 
     /** {@return RETH: the key} */
     public int rkey() {
-        return memory.get(Layouts.U32, start + opcode.offset(Header.RETH) + 8);
+        return headers.rkey;
     }
 
     /** {@return RETH: the bytes of the whole message, unsigned 32 bits} */
     public long dmaLength() {
-        return memory.get(Layouts.U32, start + opcode.offset(Header.RETH) + 12) & 0xffff_ffffL;
+        return Integer.toUnsignedLong(headers.dmaLength);
     }
 
     /** {@return AETH: the syndrome} */
     public int syndrome() {
-        return memory.get(Layouts.U8, start + opcode.offset(Header.AETH)) & 0xff;
+        return headers.acknowledgement >>> 24;
     }
 
     /** {@return AETH: the message sequence number, 24 bits} */
     public int messageNumber() {
-        return memory.get(Layouts.U32, start + opcode.offset(Header.AETH)) & Psn.MASK;
+        return headers.acknowledgement & Psn.MASK;
     }
 
     /** {@return the immediate data} */
     public int immediate() {
-        return memory.get(Layouts.U32, start + opcode.offset(Header.IMMEDIATE));
+        return headers.immediateOrKey;
     }
 
     /** {@return the key to invalidate} */
     public int invalidateRkey() {
-        return memory.get(Layouts.U32, start + opcode.offset(Header.INVALIDATE));
+        return headers.immediateOrKey;
     }
 
     /** {@return AtomicETH: the address} */
     public long atomicAddress() {
-        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH);
+        return headers.address;
     }
 
     /** {@return AtomicETH: the key} */
     public int atomicRkey() {
-        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH + 8);
+        return headers.rkey;
     }
 
     /** {@return AtomicETH: what to swap in or to add} */
     public long swapAdd() {
-        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH + 12);
+        return headers.swapAdd;
     }
 
     /** {@return AtomicETH: what to compare with} */
     public long compare() {
-        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH + 20);
+        return headers.compare;
     }
 
     /** {@return AtomicAckETH: the value before the operation} */
     public long originalValue() {
-        return memory.get(Layouts.U64, start + opcode.offset(Header.ATOMIC_ACK));
+        return headers.original;
     }
 
     /** {@return FETH: the placement type and selectivity level bits} */
     public int flush() {
-        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH);
+        return headers.flush;
     }
 
     @Override
     public String toString() {
-        return String.format("%s qp=0x%06x psn=%d payload=%d", opcode, destinationQueuePairNumber(),
+        return String.format("%s qp=0x%06x psn=%d payload=%d", opcode(),
+                destinationQueuePairNumber(),
                 psn(),
                 payloadLength);
     }

@@ -38,6 +38,8 @@ public final class Syndrome {
         256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
         32768};
 
+    private static final int MOST_CREDITS = CREDITS[CREDITS.length - 1];
+
     /** Waits in units of 10 us that a receiver-not-ready code stands for, IBTA table 45. */
     private static final int[] RNR_10_US = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96,
         128,
@@ -53,11 +55,13 @@ public final class Syndrome {
 
     /** {@return a positive syndrome that offers at most that many receive requests} */
     public static int ack(int receives) {
-        int code = 0;
-        while (code + 1 < CREDITS.length && CREDITS[code + 1] <= receives) {
-            code++;
+        if (receives < 4) {
+            return receives;
         }
-        return code;
+        // From 4 on there are two codes for each power of two: itself, and one and a half of it.
+        int power = Math.min(receives, MOST_CREDITS);
+        int exponent = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(power);
+        return 2 * exponent + (power >>> exponent - 1 & 1);
     }
 
     /** {@return a positive syndrome without flow control} */

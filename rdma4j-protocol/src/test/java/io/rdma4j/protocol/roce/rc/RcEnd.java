@@ -84,6 +84,8 @@ final class RcEnd implements RoceHost {
     boolean canFlush = true;
     /** Its way holds it up and loses nothing, as memory does. */
     boolean isLossless;
+    /** Its packets may carry acknowledgements, as in memory. */
+    boolean piggybacks;
     /** How many packets of a message go as one, through memory, to a peer on the same machine. */
     int packetsAsOne = 1;
     /** How often it was told that the peer is ready. */
@@ -131,7 +133,7 @@ final class RcEnd implements RoceHost {
     }
 
     private static OutgoingPacket packet() {
-        return new OutgoingPacket(MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        return new OutgoingPacket();
     }
 
     RcEnd peer() {
@@ -403,6 +405,11 @@ final class RcEnd implements RoceHost {
     @Override
     public boolean isLossless(Path path) {
         return isLossless;
+    }
+
+    @Override
+    public boolean piggybacks(Path path) {
+        return piggybacks;
     }
 
     @Override

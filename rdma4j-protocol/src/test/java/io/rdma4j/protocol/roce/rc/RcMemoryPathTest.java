@@ -1,8 +1,10 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Piggyback;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -31,8 +33,7 @@ class RcMemoryPathTest {
     private final RcPair pair = new RcPair(settings());
     private final RcEnd a = pair.a;
     private final RcEnd b = pair.b;
-    private final OutgoingPacket packet = new OutgoingPacket(
-            MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+    private final OutgoingPacket packet = new OutgoingPacket();
     private final PacketView view = new PacketView();
     private final MemorySegment room = MemorySegment.ofArray(new byte[1 << 16]);
     /** What was sent, each as opcode, index of the first packet, and how many it stands for. */
@@ -70,7 +71,8 @@ class RcMemoryPathTest {
             hasSent = true;
             boolean isThere = view.wrap(packet, room);
             sent.add(view.opcode().name().substring("RC_".length()) + " " + from.index(view)
-                    + (view.span() == 1 ? "" : " x" + view.span()));
+                    + (view.span() == 1 ? "" : " x" + view.span())
+                    + (view.hasPiggyback() ? " +ACK" : ""));
             if (!isThere) {
                 from.queuePair.onPayloadGone();
                 continue;
@@ -177,6 +179,138 @@ class RcMemoryPathTest {
         a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         assertThat(sent).containsExactly("WRITE_ONLY 2", "ACKNOWLEDGE 0", "WRITE_ONLY 0 x2",
                 "WRITE_ONLY 2", "ACKNOWLEDGE 2");
+    }
+
+    // ---------------------------------------------------------------- acknowledgements that need no packet
+
+    private void letPiggyback() {
+        a.piggybacks = true;
+        b.piggybacks = true;
+    }
+
+    /** The send has completed before the reply to it arrives, as always. */
+    @Test
+    void replyCarriesTheAcknowledgement() {
+        letPiggyback();
+        b.receive(7, 100);
+        a.receive(8, 100);
+        a.send(1, 100);
+        carry(a, b);
+        b.send(2, 100);
+        settle();
+        assertThat(sent).containsExactly("SEND_ONLY 0", "SEND_ONLY 0 +ACK", "ACKNOWLEDGE 0");
+        a.assertCompleted("1 SUCCESS", "8 SUCCESS");
+        b.assertCompleted("7 SUCCESS", "2 SUCCESS");
+    }
+
+    @Test
+    void anAcknowledgementWithoutARequestIsAPacket() {
+        letPiggyback();
+        a.write(1, 100);
+        settle();
+        assertThat(sent).containsExactly("WRITE_ONLY 0", "ACKNOWLEDGE 0");
+        a.assertCompleted("1 SUCCESS");
+    }
+
+    /** The credits of the acknowledgement count: a peer without receives is sent one message at a time. */
+    @Test
+    void itBringsCredits() {
+        letPiggyback();
+        b.receive(7, 100);
+        a.send(1, 100);
+        a.send(2, 100);
+        a.send(3, 100);
+        assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
+        assertThat(view.wrap(packet, room)).isTrue();
+        b.queuePair.onPacket(view, 0);
+        while (a.queuePair.pollTransmit(packet, 0)) {
+            // Lost: what was sent before the credits were known.
+        }
+        b.write(9, 100);
+        carry(b, a);
+        assertThat(sent).contains("WRITE_ONLY 0 +ACK");
+        a.assertCompleted("1 SUCCESS");
+        a.send(4, 100);
+        assertThat(carry(a, b)).isTrue();
+        assertThat(sent.getLast()).isEqualTo("ACKNOWLEDGE 0");
+    }
+
+    /** Whatever else the responder has to say comes first, in packets of its own. */
+    @Test
+    void responsesAndNaksGoAlone() {
+        letPiggyback();
+        isLost = seen -> seen.psn() == 100 && seen.opcode() == Opcode.RC_WRITE_ONLY;
+        a.write(1, 100);
+        a.write(2, 100);
+        carry(a, b);
+        isLost = seen -> false;
+        b.write(3, 100);
+        settle();
+        a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        b.assertCompleted("3 SUCCESS");
+        assertThat(sent.subList(0, 4)).containsExactly("WRITE_ONLY 0", "WRITE_ONLY 1",
+                "ACKNOWLEDGE 0", "WRITE_ONLY 0");
+        sent.clear();
+        a.read(4, 100);
+        carry(a, b);
+        b.write(5, 100);
+        settle();
+        assertThat(sent.subList(0, 2)).containsExactly("READ_REQUEST 2", "READ_RESPONSE_ONLY 2");
+        a.assertCompleted("4 SUCCESS");
+        b.assertCompleted("5 SUCCESS");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Request.class)
+    void acknowledgementOutlivesTheRequestThatWouldHaveCarriedIt(Request request) {
+        letPiggyback();
+        b.receive(7, 100);
+        a.receive(8, 4000);
+        a.send(1, 100);
+        carry(a, b);
+        Runnable close = registerBrief(b);
+        b.post(request.of(b));
+        assertThat(b.queuePair.pollTransmit(packet, 0)).isTrue();
+        assertThat(packet.hasPiggyback()).isTrue();
+        close.run();
+        assertThat(view.wrap(packet, room)).isFalse();
+        b.queuePair.onPayloadGone();
+        settle();
+        a.assertCompleted("1 SUCCESS");
+        b.assertCompleted("7 SUCCESS", "1 LOCAL_PROTECTION_ERROR");
+    }
+
+    @Test
+    void acknowledgementGoesAlsoIfTheNextRequestFailsHere() {
+        letPiggyback();
+        a.write(1, 100);
+        carry(a, b);
+        b.post(b.request(2).send().add(0, 100, KEY));
+        settle();
+        assertThat(sent).containsExactly("WRITE_ONLY 0", "ACKNOWLEDGE 0");
+        a.assertCompleted("1 SUCCESS");
+        b.assertCompleted("2 LOCAL_PROTECTION_ERROR");
+    }
+
+    /** What lies in shared memory is another process's word. */
+    @Test
+    void acknowledgementOfWhatWasNotSentIsNone() {
+        OutgoingPacket forged = a.forge(Opcode.RC_SEND_ONLY, 0, 10).piggyback(500, 0x1f, 1);
+        b.receive(7, 100);
+        assertThat(view.wrap(forged, room)).isTrue();
+        b.queuePair.onPacket(view, 0);
+        assertThat(b.counted(Counter.DROPPED_GHOST_ACK)).isEqualTo(1);
+        b.assertCompleted("7 SUCCESS");
+    }
+
+    @Test
+    void wordOfAPiggybackSaysWhatWasPutIntoIt() {
+        OutgoingPacket forged = a.forge(Opcode.RC_SEND_ONLY, 0, 10)
+                .piggyback(0x7_0000_00feL, 0xe5, 0x3_00ff_ff80L);
+        assertThat(forged.piggyback()).isEqualTo(0x00ff_ff80_e500_00feL);
+        assertThat(Piggyback.psn(forged.piggyback())).isEqualTo(0xfe);
+        assertThat(Piggyback.syndrome(forged.piggyback())).isEqualTo(0xe5);
+        assertThat(Piggyback.messageNumber(forged.piggyback())).isEqualTo(0xff_ff80);
     }
 
     // ---------------------------------------------------------------- memory that goes meanwhile

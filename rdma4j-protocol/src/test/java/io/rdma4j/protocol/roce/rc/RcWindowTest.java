@@ -194,8 +194,7 @@ class RcWindowTest {
     void middlePacketsGoTogetherAndTheOthersAlone() {
         RcPair pair = pair();
         pair.a.write(1, 20 * MTU);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         List<String> packets = new ArrayList<>();
         while (pair.a.queuePair.pollTransmit(packet, 0)) {
             packets.add(packet.opcode().name().substring("RC_WRITE_".length()) + " x"

@@ -457,8 +457,7 @@ class UcQueuePairTest {
 
     @Test
     void packetsGoToThePeersQueuePairOnTheWayThatWasSet() {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         a.send(1, 10);
         assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
         assertThat(packet.destinationQueuePairNumber()).isEqualTo(b.number);

@@ -221,8 +221,7 @@ class UdQueuePairTest {
 
     @Test
     void datagramSaysFromWhomItIsAndToWhom() {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         a.post(datagram(1, 10));
         assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
         assertThat(packet.destinationQueuePairNumber()).isEqualTo(b.number);

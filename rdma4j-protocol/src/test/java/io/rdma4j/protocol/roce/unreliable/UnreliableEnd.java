@@ -90,7 +90,7 @@ final class UnreliableEnd implements RoceHost {
     }
 
     private static OutgoingPacket packet() {
-        return new OutgoingPacket(MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        return new OutgoingPacket();
     }
 
     UnreliableEnd peer() {

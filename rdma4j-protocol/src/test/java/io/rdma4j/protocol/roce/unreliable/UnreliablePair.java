@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
@@ -141,7 +142,9 @@ final class UnreliablePair {
     /** A packet arrives whose payload is still the sender's memory, as between two processes of one machine. */
     PacketView deliverFromMemory(UnreliableEnd to, OutgoingPacket header, MemorySegment payload) {
         PacketView view = new PacketView();
-        if (view.wrap(header.header(), header.headerLength(), payload, 0,
+        MemorySegment headers = MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]);
+        header.copyHeadersTo(headers, 0);
+        if (view.wrap(headers, 0, header.headerLength(), payload, 0,
                 (int) payload.byteSize(), 1) != null) {
             throw new AssertionError("not a packet");
         }

@@ -138,8 +138,7 @@ class UnreliableStateTest {
     @EnumSource(Service.class)
     void requestCompletesWhenTheNextPacketIsAskedFor(Service service) {
         UnreliableEnd a = pair(service).a;
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         post(a, 1);
         assertThat(a.queuePair.pollTransmit(packet, 0)).isTrue();
         assertThat(a.completions).isEmpty();
@@ -252,8 +251,7 @@ class UnreliableStateTest {
     @Test
     void messageThatWasBegunIsFinishedBeforeTheQueueIsDrained() {
         UnreliablePair pair = pair(Service.UC);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         pair.a.send(1, 2500);
         pair.a.send(2, 2500);
         assertThat(pair.a.queuePair.pollTransmit(packet, 0)).isTrue();
@@ -272,8 +270,7 @@ class UnreliableStateTest {
     void failureFlushesBothQueuesAndWhatIsPostedLater(Service service) {
         UnreliablePair pair = pair(service);
         UnreliableEnd a = pair.a;
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         post(a, 1);
         post(a, 2);
         a.receive(7, ROOM);
@@ -343,8 +340,7 @@ class UnreliableStateTest {
     @Test
     void halfAMessageIsForgottenOnBothSides() {
         UnreliablePair pair = pair(Service.UC);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         pair.a.send(1, 2500);
         assertThat(pair.a.queuePair.pollTransmit(packet, 0)).isTrue();
         pair.b.receive(7, 3000);
@@ -373,8 +369,7 @@ class UnreliableStateTest {
     @EnumSource(Service.class)
     void requestThatWasSentButNotReportedIsForgotten(Service service) {
         UnreliablePair pair = pair(service);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         post(pair.a, 1);
         assertThat(pair.a.queuePair.pollTransmit(packet, 0)).isTrue();
         pair.a.modify(QueuePairState.RESET);
@@ -389,8 +384,7 @@ class UnreliableStateTest {
     @Test
     void drainThatWasAskedForIsReportedInNoOtherLife() {
         UnreliablePair pair = pair(Service.UC);
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket packet = new OutgoingPacket();
         pair.a.send(1, 2500);
         assertThat(pair.a.queuePair.pollTransmit(packet, 0)).isTrue();
         pair.a.modify(drain(true));

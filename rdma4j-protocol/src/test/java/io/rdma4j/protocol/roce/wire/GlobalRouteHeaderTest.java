@@ -20,8 +20,7 @@ class GlobalRouteHeaderTest {
 
     /** {@return the header of a datagram with 100 bytes of payload: 124 bytes with its headers and CRC} */
     private static MemorySegment header(Gid source, Gid destination) {
-        OutgoingPacket packet = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.UD_SEND_ONLY, Path.NONE, 5, 6, false, false).datagram(7, 8);
         packet.addPayload(MemorySegment.ofArray(new byte[100]), 0, 100);
         byte[] bytes = new byte[packet.totalLength()];

@@ -111,8 +111,7 @@ class GoldenPacketTest {
     private static OutgoingPacket rebuild(PacketView view, Path path) {
         Opcode opcode = view.opcode();
         assertThat(view.pkey()).isEqualTo(OutgoingPacket.DEFAULT_PKEY);
-        OutgoingPacket out = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]));
+        OutgoingPacket out = new OutgoingPacket();
         out.begin(opcode, path, view.destinationQueuePairNumber(), view.psn(),
                 view.isAcknowledgeRequested(), view.isSolicited());
         if (opcode.hasDatagram()) {

@@ -83,10 +83,9 @@ public final class PacketFuzz {
     /** Everything but reserved bits, partition, padding and ICRC comes out as it went in. */
     private static void writeAgain(PacketView packet, byte[] input) {
         Opcode opcode = packet.opcode();
-        OutgoingPacket out = new OutgoingPacket(
-                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH])).begin(opcode, Path.NONE,
-                        packet.destinationQueuePairNumber(), packet.psn(),
-                        packet.isAcknowledgeRequested(), packet.isSolicited());
+        OutgoingPacket out = new OutgoingPacket().begin(opcode, Path.NONE,
+                packet.destinationQueuePairNumber(), packet.psn(),
+                packet.isAcknowledgeRequested(), packet.isSolicited());
         if (opcode.hasDatagram()) {
             out.datagram(packet.qkey(), packet.sourceQueuePairNumber());
         }

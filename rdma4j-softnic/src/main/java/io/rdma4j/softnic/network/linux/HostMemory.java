@@ -69,7 +69,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         seenChanges = table.changes() - 1;
         pages = SharedPages.create("rdma4j-mailbox", LENGTH);
         try {
-            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this, pages::allocate);
+            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this);
             pipe = WakePipe.create();
         } catch (LinuxSocket.Refused | OutOfMemoryError e) {
             pages.close();

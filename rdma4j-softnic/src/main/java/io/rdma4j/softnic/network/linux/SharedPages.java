@@ -114,11 +114,6 @@ final class SharedPages implements AutoCloseable {
                 pages -> MemoryCalls.unmap(pages.address(), length));
     }
 
-    /** {@return memory of this process alone, which is freed with the pages} */
-    MemorySegment allocate(long byteSize, long byteAlignment) {
-        return arena.allocate(byteSize, byteAlignment);
-    }
-
     /** {@return the file descriptor by which other processes find them} */
     int descriptor() {
         return descriptor;

@@ -1,12 +1,10 @@
 package io.rdma4j.softnic.network.ring;
 
-import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +24,7 @@ public final class Mailbox {
     private final MemorySegment memory;
     private final MailboxSystem system;
     private final @Nullable RingReader[] rings;
-    private final SharedPacket packet;
+    private final SharedPacket packet = new SharedPacket();
     /** The rings that may get packets; replaced, not changed, because a thread that goes to sleep reads the array. */
     private volatile RingReader[] active = NONE;
     /** The rings that hold memory, including those whose writers may die before they give it back. */
@@ -39,11 +37,9 @@ public final class Mailbox {
 
     /**
      * @param memory {@link #length} bytes of zeros
-     * @param own allocates memory that only this process can change
      */
-    public Mailbox(MemorySegment memory, long nonce, MailboxSystem system, SegmentAllocator own) {
+    public Mailbox(MemorySegment memory, long nonce, MailboxSystem system) {
         this.memory = memory;
-        packet = new SharedPacket(own.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         this.system = system;
         int ringCount = RingLayout.ringsOf(memory.byteSize());
         rings = new RingReader[ringCount];

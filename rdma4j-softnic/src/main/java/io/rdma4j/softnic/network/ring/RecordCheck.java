@@ -19,6 +19,10 @@ final class RecordCheck {
         int rest = RingLayout.CAPACITY - index;
         int payloadLength = RingLayout.payloadLength(word);
         int kind = RingLayout.kind(word);
+        boolean hasPiggyback = RingLayout.hasPiggyback(word);
+        if (RingLayout.hasUnused(word) || (hasPiggyback && kind == RingLayout.SKIP)) {
+            return -1;
+        }
         if (kind == RingLayout.SKIP) {
             // Only a rest that is too short for a record is skipped, so no whole round of the ring is skipped, and no
             // two skips follow each other.
@@ -33,7 +37,8 @@ final class RecordCheck {
             return -1;
         }
         int length = RingLayout.aligned(
-                RingLayout.payloadAt(kind, headerLength, payloadLength) + payloadLength);
+                RingLayout.payloadAt(RingLayout.headerAt(kind, hasPiggyback), headerLength,
+                        payloadLength) + payloadLength);
         return length <= rest ? length : -1;
     }
 }

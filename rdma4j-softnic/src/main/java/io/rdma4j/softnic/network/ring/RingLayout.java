@@ -17,12 +17,13 @@ import java.lang.invoke.VarHandle;
  *
  * <p>A record starts with a word that is 0 until the record is complete; the writer clears it before it completes the
  * previous record. Bits of the word: 0 to 23 the length of the payload, or of the skipped part; 24 to 35 the number of
- * packets that it represents; 36 to 43 the length of the headers; 44 to 46 the {@link #PACKET kind}. Then follow source and
- * destination, for some kinds; the headers; the payload, which starts at byte 128 if it is long.
+ * packets that it represents; 36 to 43 the length of the headers; 44 and 45 the {@link #PACKET kind}; 46 whether there is an
+ * acknowledgement. Then follow source and destination, for one kind; the acknowledgement, a {@link
+ * io.rdma4j.protocol.roce.wire.Piggyback}; the headers; the payload, which starts at byte 128 if it is long.
  */
 final class RingLayout {
     static final long MAGIC = 0x7264_6d61_346a_6d31L; // "rdma4jm1"
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final long MAGIC_AT = 0;
     static final long VERSION_AT = 8;
     static final long NONCE_AT = 16;
@@ -83,6 +84,11 @@ final class RingLayout {
     private static final int SPAN_SHIFT = 24;
     private static final int HEADER_SHIFT = 36;
     private static final int KIND_SHIFT = 44;
+    private static final int KIND_MASK = 3;
+    private static final int PIGGYBACK_SHIFT = 46;
+    /** All higher bits of a word are 0. */
+    private static final int UNUSED_SHIFT = 47;
+    private static final int PIGGYBACK_LENGTH = 8;
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -134,8 +140,22 @@ final class RingLayout {
                 | (long) span << SPAN_SHIFT | payloadLength;
     }
 
+    /** {@return the word of a packet that carries an acknowledgement} */
+    static long withPiggyback(long word) {
+        return word | 1L << PIGGYBACK_SHIFT;
+    }
+
     static int kind(long word) {
-        return (int) (word >>> KIND_SHIFT);
+        return (int) (word >>> KIND_SHIFT) & KIND_MASK;
+    }
+
+    static boolean hasPiggyback(long word) {
+        return (word >>> PIGGYBACK_SHIFT & 1) != 0;
+    }
+
+    /** {@return whether bits are set that mean nothing} */
+    static boolean hasUnused(long word) {
+        return word >>> UNUSED_SHIFT != 0;
     }
 
     static int headerLength(long word) {
@@ -150,14 +170,20 @@ final class RingLayout {
         return (int) word & 0xff_ffff;
     }
 
-    /** {@return the offset of the headers in a record} */
-    static int headerAt(int kind) {
-        return kind == PACKET_WITH_ADDRESSES ? WORD_LENGTH + ADDRESSES_LENGTH : WORD_LENGTH;
+    /** {@return the offset of the headers in a record; a piggyback is right before them} */
+    static int headerAt(int kind, boolean hasPiggyback) {
+        return WORD_LENGTH + (kind == PACKET_WITH_ADDRESSES ? ADDRESSES_LENGTH : 0)
+                + (hasPiggyback ? PIGGYBACK_LENGTH : 0);
     }
 
     /** {@return the offset of the payload in a record} */
-    static int payloadAt(int kind, int headerLength, int payloadLength) {
-        return payloadLength >= LONG_PAYLOAD ? LONG_PAYLOAD_AT : headerAt(kind) + headerLength;
+    static int payloadAt(int headerAt, int headerLength, int payloadLength) {
+        return payloadLength >= LONG_PAYLOAD ? LONG_PAYLOAD_AT : headerAt + headerLength;
+    }
+
+    /** {@return the offset of the piggyback in a record that has one} */
+    static int piggybackAt(int headerAt) {
+        return headerAt - PIGGYBACK_LENGTH;
     }
 
     static int aligned(int length) {

@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /** Reads the packets that another process writes into a ring. For one thread at a time, except {@link #isEmpty}. */
 final class RingReader {
@@ -92,11 +91,15 @@ final class RingReader {
                 }
                 int headerLength = RingLayout.headerLength(word);
                 int payloadLength = RingLayout.payloadLength(word);
+                boolean hasPiggyback = RingLayout.hasPiggyback(word);
+                int headerAt = RingLayout.headerAt(kind, hasPiggyback);
                 packet.travelled(source, local);
-                copyHeader(index + RingLayout.headerAt(kind), headerLength, packet.header());
-                packet.fill(headerLength, records,
-                        index + (long) RingLayout.payloadAt(kind, headerLength, payloadLength),
+                packet.fill(records, index + (long) headerAt, headerLength,
+                        index + (long) RingLayout.payloadAt(headerAt, headerLength, payloadLength),
                         payloadLength, RingLayout.span(word));
+                packet.piggyback(hasPiggyback, hasPiggyback
+                        ? records.get(JAVA_LONG, index + RingLayout.piggybackAt(headerAt))
+                        : 0);
                 // Before the handler, which may throw: it does not get the packet again. The writer does not know it yet.
                 position += length;
                 handler.onPacket(packet);
@@ -122,17 +125,6 @@ final class RingReader {
         long high = records.get(JAVA_LONG, at);
         long low = records.get(JAVA_LONG, at + 8L);
         return high == likely.high() && low == likely.low() ? likely : new Gid(high, low);
-    }
-
-    private void copyHeader(int at, int length, MemorySegment to) {
-        int copied = 0;
-        for (; copied + 8 <= length; copied += 8) {
-            to.set(JAVA_LONG_UNALIGNED, copied,
-                    records.get(JAVA_LONG_UNALIGNED, (long) at + copied));
-        }
-        if (copied < length) {
-            to.set(JAVA_INT, copied, records.get(JAVA_INT, (long) at + copied));
-        }
     }
 
     private void fail(SharedMemory.Handler handler) {

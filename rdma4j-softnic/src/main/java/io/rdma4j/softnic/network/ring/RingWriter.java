@@ -7,9 +7,7 @@ import java.lang.foreign.MemorySegment;
 
 import static io.rdma4j.softnic.network.ring.RingLayout.ADDRESSES_LENGTH;
 import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /** Writes packets into a ring that another process reads. For one thread at a time. */
 final class RingWriter {
@@ -122,7 +120,9 @@ final class RingWriter {
         int kind = isAsBefore ? RingLayout.PACKET : RingLayout.PACKET_WITH_ADDRESSES;
         int headerLength = packet.headerLength();
         int payloadLength = packet.payloadLength();
-        int payloadAt = RingLayout.payloadAt(kind, headerLength, payloadLength);
+        boolean hasPiggyback = packet.hasPiggyback();
+        int headerAt = RingLayout.headerAt(kind, hasPiggyback);
+        int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
         int length = RingLayout.aligned(payloadAt + payloadLength);
         if (!hasRoom(length)) {
             return Outcome.FULL;
@@ -134,15 +134,19 @@ final class RingWriter {
         if (!isAsBefore) {
             writeAddresses(at + RingLayout.WORD_LENGTH, from, to);
         }
-        writeHeader(packet.header(), headerLength, at + RingLayout.headerAt(kind));
+        long word = RingLayout.word(kind, headerLength, packet.span(), payloadLength);
+        if (hasPiggyback) {
+            word = RingLayout.withPiggyback(word);
+            records.set(JAVA_LONG, at + RingLayout.piggybackAt(headerAt), packet.piggyback());
+        }
+        packet.copyHeadersTo(records, at + (long) headerAt);
         if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
             return Outcome.PAYLOAD_GONE;
         }
         source = from;
         destination = to;
         records.set(JAVA_LONG, at + length & MASK, 0);
-        RingLayout.setLong(records, at,
-                RingLayout.word(kind, headerLength, packet.span(), payloadLength));
+        RingLayout.setLong(records, at, word);
         if (mustSkip) {
             RingLayout.setLong(records, index, RingLayout.word(RingLayout.SKIP, 0, 0, rest));
             position += rest;
@@ -156,17 +160,5 @@ final class RingWriter {
         records.set(JAVA_LONG, at + 8L, from.low());
         records.set(JAVA_LONG, at + 16L, to.high());
         records.set(JAVA_LONG, at + ADDRESSES_LENGTH - 8L, to.low());
-    }
-
-    /** Headers are short, and a multiple of four bytes. */
-    private void writeHeader(MemorySegment from, int length, int at) {
-        int copied = 0;
-        for (; copied + 8 <= length; copied += 8) {
-            records.set(JAVA_LONG_UNALIGNED, (long) at + copied,
-                    from.get(JAVA_LONG_UNALIGNED, copied));
-        }
-        if (copied < length) {
-            records.set(JAVA_INT, (long) at + copied, from.get(JAVA_INT, copied));
-        }
     }
 }

@@ -166,7 +166,7 @@ class FlowTest {
     }
 
     private void add(Path path, int queuePair, int payload) {
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, path, queuePair, psn++, false, false);
         packet.addPayload(arena.allocate(payload).fill((byte) psn), 0, payload);
         flow.add(packet);
@@ -334,7 +334,7 @@ class FlowTest {
         assertThat(flow.add(middle)).isFalse();
         psn = 1;
         // Of the third there is nothing.
-        OutgoingPacket half = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+        OutgoingPacket half = new OutgoingPacket()
                 .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(4);
         try (FileChannel file = FileChannel.open(folder.resolve("cut"), StandardOpenOption.CREATE,
                 StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -348,7 +348,7 @@ class FlowTest {
     }
 
     private OutgoingPacket middle(int packets, int payload, Arena memory) {
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(packets);
         psn += packets;
         packet.addPayload(memory.allocate((long) packets * payload), 0, packets * payload);
@@ -358,7 +358,7 @@ class FlowTest {
     @Test
     void damagedBytesGoAloneAndAsTheyAre() {
         ByteBuffer sealed = Objects.requireNonNull(new PacketSealer(arena).seal(
-                new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                new OutgoingPacket()
                         .begin(Opcode.RC_SEND_ONLY, PATH, 17, 77, false, false)));
         add(4, 4);
         flow.add(sealed, PATH);

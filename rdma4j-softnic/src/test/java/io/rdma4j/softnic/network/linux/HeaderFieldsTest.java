@@ -72,7 +72,7 @@ class HeaderFieldsTest {
 
     private void send(PacketPort port, int trafficClass, int hopLimit) {
         Path path = new Path(port.local(), RECEIVER, trafficClass, 0, hopLimit);
-        assertThat(port.send(new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+        assertThat(port.send(new OutgoingPacket()
                 .begin(Opcode.RC_SEND_ONLY, path, 17, 5, false, false)))
                 .isEqualTo(PacketPort.Sent.SENT);
         assertThat(port.flush()).isTrue();

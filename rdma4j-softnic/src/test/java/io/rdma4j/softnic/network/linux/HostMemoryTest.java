@@ -56,8 +56,7 @@ class HostMemoryTest {
         final LinuxNetwork network;
         final SharedMemory memory;
         final List<Integer> received = new ArrayList<>();
-        final OutgoingPacket packet = new OutgoingPacket(
-                Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
+        final OutgoingPacket packet = new OutgoingPacket();
 
         Member(LinuxNetwork.Meeting meeting) throws Exception {
             assumeThat(LinuxNetwork.obstacle()).isNull();
@@ -104,7 +103,7 @@ class HostMemoryTest {
         public void onPacket(SharedPacket arrived) {
             assertThat(arrived.source()).isEqualTo(Gid.of(ADDRESS));
             assertThat(arrived.local()).isEqualTo(Gid.of(ADDRESS));
-            received.add(arrived.header().get(Layouts.U32, 8) & 0xff_ffff);
+            received.add(arrived.memory().get(Layouts.U32, arrived.headerStart() + 8) & 0xff_ffff);
         }
 
         @Override

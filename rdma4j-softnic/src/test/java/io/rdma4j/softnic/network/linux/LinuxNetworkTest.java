@@ -143,7 +143,7 @@ class LinuxNetworkTest extends NetworkContract {
         for (int round = 0; round < 2; round++) {
             for (int queuePair = 2; queuePair < 2 + QUEUE_PAIRS; queuePair++) {
                 PacketPort.Sent sent = port.send(
-                        new OutgoingPacket(Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
+                        new OutgoingPacket()
                                 .begin(Opcode.RC_SEND_ONLY, path, queuePair, 0, false, false));
                 assertThat(sent).isEqualTo(PacketPort.Sent.SENT);
             }

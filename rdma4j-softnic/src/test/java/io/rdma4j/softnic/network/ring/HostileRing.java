@@ -50,8 +50,9 @@ public final class HostileRing {
     public void write(Gid from, Gid to, byte[] bytes, int headerLength, int payloadLength, int span,
             boolean isTold) {
         int kind = isTold ? RingLayout.PACKET_WITH_ADDRESSES : RingLayout.PACKET;
-        int length = RingLayout
-                .aligned(RingLayout.payloadAt(kind, headerLength, payloadLength) + payloadLength);
+        int headerFrom = RingLayout.headerAt(kind, false);
+        int payloadFrom = RingLayout.payloadAt(headerFrom, headerLength, payloadLength);
+        int length = RingLayout.aligned(payloadFrom + payloadLength);
         if (length > RingLayout.MAX_RECORD || RingLayout.CAPACITY - position < length) {
             // Where a careful writer would skip.
             word(position, RingLayout.word(RingLayout.SKIP, 0, 0, RingLayout.CAPACITY - position));
@@ -66,8 +67,8 @@ public final class HostileRing {
             records.set(JAVA_LONG, at + 24L, to.high());
             records.set(JAVA_LONG, at + 32L, to.low());
         }
-        int headerAt = at + RingLayout.headerAt(kind);
-        int payloadAt = at + RingLayout.payloadAt(kind, headerLength, payloadLength);
+        int headerAt = at + headerFrom;
+        int payloadAt = at + payloadFrom;
         for (int i = 0; i < bytes.length; i++) {
             int to8 = i < headerLength ? headerAt + i : payloadAt + i - headerLength;
             if (to8 < RingLayout.CAPACITY) {

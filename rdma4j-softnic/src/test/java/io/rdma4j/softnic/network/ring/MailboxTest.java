@@ -20,7 +20,7 @@ class MailboxTest {
 
     private static MemorySegment mailbox(Arena arena, int rings) {
         MemorySegment memory = arena.allocate(Mailbox.length(rings), 64);
-        assertThat(new Mailbox(memory, NONCE, new Meeting(), arena).beginSleep()).isTrue();
+        assertThat(new Mailbox(memory, NONCE, new Meeting()).beginSleep()).isTrue();
         return memory;
     }
 

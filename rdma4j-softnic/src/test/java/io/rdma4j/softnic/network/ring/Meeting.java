@@ -31,11 +31,13 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     final Arena arena = Arena.ofAuto();
     final MemorySegment memory = arena.allocate(Mailbox.length(RINGS), 64);
-    final Mailbox mailbox = new Mailbox(memory, NONCE, this, arena);
-    final Mailbox own = new Mailbox(arena.allocate(Mailbox.length(1), 64), 5, this, arena);
+    final Mailbox mailbox = new Mailbox(memory, NONCE, this);
+    final Mailbox own = new Mailbox(arena.allocate(Mailbox.length(1), 64), 5, this);
     final List<Integer> received = new ArrayList<>();
     final List<byte[]> payloads = new ArrayList<>();
     final List<Integer> spans = new ArrayList<>();
+    /** -1 for a packet without. */
+    final List<Long> piggybacks = new ArrayList<>();
     final List<Gid> sources = new ArrayList<>();
     final List<RingPath> unannounced = new ArrayList<>();
     final Set<Integer> dead = new HashSet<>();
@@ -113,7 +115,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
         byte[] bytes = bytes(number, length);
         MemorySegment payload = arena.allocate(Math.max(1, length));
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, payload, 0, length);
-        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_WRITE_MIDDLE, Path.between(from, READER), 77, number, false, false)
                 .span(span);
         if (length > 0) {
@@ -136,10 +138,11 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     @Override
     public void onPacket(SharedPacket packet) {
-        received.add(packet.header().get(Layouts.U32, 8) & 0xff_ffff);
-        payloads.add(packet.payload().asSlice(packet.payloadStart(), packet.payloadLength())
+        received.add(packet.memory().get(Layouts.U32, packet.headerStart() + 8) & 0xff_ffff);
+        payloads.add(packet.memory().asSlice(packet.payloadStart(), packet.payloadLength())
                 .toArray(ValueLayout.JAVA_BYTE));
         spans.add(packet.span());
+        piggybacks.add(packet.hasPiggyback() ? packet.piggyback() : -1);
         sources.add(packet.source());
     }
 

@@ -61,8 +61,7 @@ class RecordRaceTest {
         AtomicBoolean isEnded = new AtomicBoolean();
         race.once("writer", () -> {
             RingWriter writer = new RingWriter(header, records);
-            OutgoingPacket packet = new OutgoingPacket(
-                    arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+            OutgoingPacket packet = new OutgoingPacket();
             MemorySegment memory = arena.allocate(LONGEST + Long.BYTES, 8);
             long number = 0;
             while (!race.isOver()) {
@@ -81,7 +80,7 @@ class RecordRaceTest {
         });
         race.once("reader", () -> {
             RingReader reader = new RingReader(header, records);
-            SharedPacket packet = new SharedPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+            SharedPacket packet = new SharedPacket();
             SplittableRandom random = new SplittableRandom(3);
             Checking checking = new Checking(read);
             while (!race.hasFailed() && !(isEnded.get() && reader.isEmpty())) {
@@ -103,9 +102,11 @@ class RecordRaceTest {
             require(packet.local().equals(address(number + 1000)), number, "destination");
             // PSN, in the last three bytes of the base header.
             int psn = Integer.reverseBytes(
-                    packet.header().get(ValueLayout.JAVA_INT_UNALIGNED, 8)) & 0xff_ffff;
+                    packet.memory().get(ValueLayout.JAVA_INT_UNALIGNED,
+                            packet.headerStart() + 8))
+                    & 0xff_ffff;
             require(psn == ((int) number & 0xff_ffff), number, "header");
-            MemorySegment payload = packet.payload();
+            MemorySegment payload = packet.memory();
             for (long at = 0; at < packet.payloadLength(); at += Long.BYTES) {
                 long found = payload.get(ValueLayout.JAVA_LONG_UNALIGNED,
                         packet.payloadStart() + at);

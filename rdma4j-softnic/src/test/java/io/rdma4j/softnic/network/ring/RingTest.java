@@ -91,9 +91,24 @@ class RingTest {
     }
 
     @Test
+    void packetsMayCarryAcknowledgements() {
+        OutgoingPacket first = meeting.packet(Meeting.WRITER, 1, 700).piggyback(5, 3, 9);
+        path.send(first, 0);
+        send(2, 36);
+        path.send(meeting.packet(Meeting.WRITER, 3, 36).piggyback(6, 4, 10), 0);
+        path.send(meeting.packet(Meeting.OTHER_WRITER, 4, 0).piggyback(7, 5, 11), 0);
+        assertThat(meeting.receive(10)).isEqualTo(4);
+        assertThat(meeting.piggybacks).containsExactly(first.piggyback(), -1L,
+                0x0a_0400_0006L, 0x0b_0500_0007L);
+        assertThat(meeting.received).containsExactly(1, 2, 3, 4);
+        assertThat(meeting.payloads.get(0)).isEqualTo(Meeting.bytes(1, 700));
+        assertThat(meeting.payloads.get(2)).isEqualTo(Meeting.bytes(3, 36));
+        assertThat(meeting.sources.get(3)).isEqualTo(Meeting.OTHER_WRITER);
+    }
+
+    @Test
     void aPacketWhosePayloadIsGoneIsNotSeen() {
-        OutgoingPacket packet = new OutgoingPacket(
-                meeting.arena.allocate(Opcode.MAX_HEADER_LENGTH, 64))
+        OutgoingPacket packet = new OutgoingPacket()
                 .begin(Opcode.RC_WRITE_MIDDLE, Path.between(Meeting.WRITER, Meeting.READER), 7, 1,
                         false, false);
         Arena closed = Arena.ofConfined();
