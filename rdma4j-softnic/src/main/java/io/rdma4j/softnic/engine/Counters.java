@@ -36,6 +36,16 @@ public final class Counters {
         return byName;
     }
 
+    /** Counts what others have counted. For the engine's owner. */
+    void addAll(Counters others) {
+        for (Counter counter : Counter.values()) {
+            long amount = others.value(counter);
+            if (amount != 0) {
+                add(counter, amount);
+            }
+        }
+    }
+
     /** Counts something that happened so often. For the engine's owner. */
     public void add(Counter counter, long amount) {
         int index = counter.ordinal();

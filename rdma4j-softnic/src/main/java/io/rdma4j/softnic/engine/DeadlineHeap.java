@@ -5,8 +5,10 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * Queue pairs by their next deadline, the earliest on top: a binary heap that stores the index of each
- * queue pair.
+ * Queue pairs by their next deadline, the earliest on top: a binary heap that stores the index of each queue pair.
+ *
+ * <p>A deadline that becomes later, as with each message that is answered, does not move its queue pair at once, but when the
+ * earlier one has come or somebody asks for the earliest.
  */
 final class DeadlineHeap {
     static final long NEVER = Long.MAX_VALUE;
@@ -16,12 +18,17 @@ final class DeadlineHeap {
 
     /** {@return the earliest deadline, {@link #NEVER} if there is none} */
     long earliestNs() {
+        settleTop();
         return size == 0 ? NEVER : at(0).deadlineNs;
     }
 
     /** {@return the queue pair with the earliest deadline, if that has passed} */
     @Nullable
     EngineQueuePair due(long nowNs) {
+        if (size == 0 || at(0).heapNs > nowNs) {
+            return null;
+        }
+        settleTop();
         return size > 0 && at(0).deadlineNs <= nowNs ? at(0) : null;
     }
 
@@ -30,19 +37,43 @@ final class DeadlineHeap {
         if (queuePair.deadlineNs == deadlineNs) {
             return;
         }
+        if (queuePair.heapIndex >= 0) {
+            queuePair.deadlineNs = deadlineNs;
+            if (deadlineNs < queuePair.heapNs) {
+                queuePair.heapNs = deadlineNs;
+                siftUp(queuePair.heapIndex);
+            }
+            return;
+        }
         if (size == heap.length) {
             // Before anything is changed: memory may be short.
             heap = Arrays.copyOf(heap, 2 * size);
         }
         queuePair.deadlineNs = deadlineNs;
-        if (deadlineNs == NEVER) {
-            remove(queuePair);
-        } else if (queuePair.heapIndex < 0) {
-            place(queuePair, size++);
-            siftUp(queuePair.heapIndex);
-        } else {
-            siftUp(queuePair.heapIndex);
-            siftDown(queuePair.heapIndex);
+        queuePair.heapNs = deadlineNs;
+        place(queuePair, size++);
+        siftUp(queuePair.heapIndex);
+    }
+
+    /** Removes a queue pair that has no deadline any more. */
+    void forget(EngineQueuePair queuePair) {
+        queuePair.deadlineNs = NEVER;
+        remove(queuePair);
+    }
+
+    /** Moves those from the top whose deadlines have become later. */
+    private void settleTop() {
+        while (size > 0) {
+            EngineQueuePair top = at(0);
+            if (top.heapNs == top.deadlineNs) {
+                return;
+            }
+            if (top.deadlineNs == NEVER) {
+                remove(top);
+            } else {
+                top.heapNs = top.deadlineNs;
+                siftDown(0);
+            }
         }
     }
 
@@ -65,7 +96,7 @@ final class DeadlineHeap {
         int index = from;
         while (index > 0) {
             int parent = (index - 1) / 2;
-            if (at(parent).deadlineNs <= at(index).deadlineNs) {
+            if (at(parent).heapNs <= at(index).heapNs) {
                 return;
             }
             swap(index, parent);
@@ -80,10 +111,10 @@ final class DeadlineHeap {
             if (child >= size) {
                 return;
             }
-            if (child + 1 < size && at(child + 1).deadlineNs < at(child).deadlineNs) {
+            if (child + 1 < size && at(child + 1).heapNs < at(child).heapNs) {
                 child++;
             }
-            if (at(index).deadlineNs <= at(child).deadlineNs) {
+            if (at(index).heapNs <= at(child).heapNs) {
                 return;
             }
             swap(index, child);

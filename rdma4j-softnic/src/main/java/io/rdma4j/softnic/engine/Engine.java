@@ -27,7 +27,7 @@ public final class Engine {
     private final QueuePairNumbers numbers;
     private final DeadlineHeap deadlines = new DeadlineHeap();
     private final Queue<EngineQueuePair> active = new ArrayDeque<>();
-    private final Counters counters = new Counters();
+    private final DeviceCounters counters;
     private final List<CompletionRing> overrun = new ArrayList<>();
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Link link;
@@ -35,6 +35,8 @@ public final class Engine {
     private long nowNs;
     /** The interrupt status of the owner; null until it accesses memory of applications. */
     private @Nullable InterruptStatus ownerStatus;
+    /** Of the thread that was the owner last; to look it up again takes longer. */
+    private @Nullable InterruptStatus lastStatus;
 
     /**
      * With all queue pair numbers.
@@ -53,12 +55,13 @@ public final class Engine {
      */
     public Engine(IntSupplier random, QueuePairNumbers numbers, Link link) {
         queuePairs = new IdTable<>(random);
+        counters = new DeviceCounters(queuePairs);
         this.numbers = numbers;
         this.link = link;
     }
 
     /** {@return the device's counters} */
-    public Counters counters() {
+    public DeviceCounters counters() {
         return counters;
     }
 
@@ -91,9 +94,9 @@ public final class Engine {
     /** Removes a queue pair; packets that arrive for it are dropped. */
     public void detach(EngineQueuePair queuePair) {
         queuePair.isDetached = true;
-        queuePairs.remove(queuePair.number());
+        counters.remove(queuePair);
         numbers.returned();
-        deadlines.update(queuePair, DeadlineHeap.NEVER);
+        deadlines.forget(queuePair);
         queuePair.onDetached();
     }
 
@@ -170,8 +173,12 @@ public final class Engine {
 
     /** Requests were posted to a queue pair. */
     void onDoorbells(EngineQueuePair queuePair, long newNowNs) {
+        onPosted(queuePair, queuePair.takeDoorbells(), newNowNs);
+    }
+
+    /** As above, with the doorbells that would ring. */
+    void onPosted(EngineQueuePair queuePair, int rung, long newNowNs) {
         nowNs = newNowNs;
-        int rung = queuePair.takeDoorbells();
         if (queuePair.isDetached) {
             return;
         }
@@ -204,11 +211,20 @@ public final class Engine {
 
     /** The owner is going to access it. */
     public void protectOwner() {
-        if (ownerStatus == null && !Thread.currentThread().isVirtual()) {
-            InterruptStatus status = InterruptStatus.ofCurrentThread();
-            status.protect();
-            ownerStatus = status;
+        if (ownerStatus != null) {
+            return;
         }
+        Thread owner = Thread.currentThread();
+        InterruptStatus status = lastStatus;
+        if (status == null || !status.isOf(owner)) {
+            if (owner.isVirtual()) {
+                return;
+            }
+            status = InterruptStatus.ofCurrentThread();
+            lastStatus = status;
+        }
+        status.protect();
+        ownerStatus = status;
     }
 
     /** Restores the owner's interrupt status, before it releases the engine or does other work. */

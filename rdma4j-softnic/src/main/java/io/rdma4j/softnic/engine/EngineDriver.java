@@ -281,11 +281,37 @@ public final class EngineDriver {
 
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
-        if (queuePair.ring(doorbell)) {
+        if (waitingTasks == 0 && owner.tryLock()) {
+            serve(queuePair, doorbell);
+        } else if (queuePair.ring(doorbell)) {
             push(queuePair);
         }
         serveDoorbells();
         wakeIfDueEarlier(lastTrafficNs);
+    }
+
+    /** Runs the engine for requests of the caller, who is the owner, and releases it. */
+    private void serve(EngineQueuePair queuePair, int doorbell) {
+        boolean isServed = false;
+        try {
+            long nowNs = clock.getAsLong();
+            lastTrafficNs = nowNs;
+            takeDoorbells(nowNs);
+            engine.onPosted(queuePair, doorbell, nowNs);
+            isServed = true;
+            work(nowNs);
+            lastPostNs = nowNs;
+        } catch (RuntimeException | Error failure) {
+            if (!isServed && queuePair.ring(doorbell)) {
+                push(queuePair);
+            }
+            // The requests are posted all the same.
+            if (!isLeftToBackground(failure)) {
+                throw failure;
+            }
+        } finally {
+            letGo();
+        }
     }
 
     private void push(EngineQueuePair queuePair) {
@@ -447,6 +473,9 @@ public final class EngineDriver {
     }
 
     private boolean takeDoorbells(long nowNs) {
+        if (rung.get() == null) {
+            return false;
+        }
         EngineQueuePair first = rung.getAndSet(null);
         EngineQueuePair unserved = first;
         EngineQueuePair serving = null;

@@ -77,6 +77,8 @@ public abstract class EngineQueuePair implements QueuePairHost {
     boolean isActive;
     boolean isDetached;
     long deadlineNs = DeadlineHeap.NEVER;
+    /** The deadline by which the heap has placed it, never later than the deadline. */
+    long heapNs = DeadlineHeap.NEVER;
     int heapIndex = -1;
 
     /** {@return how its messages travel at present, for people; empty if that is not known yet} For any thread. */
@@ -338,7 +340,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
 
     @Override
     public void count(Counter counter, long times) {
-        counters.add(counter, times);
-        engine.counters().add(counter, times);
+        if (isDetached) {
+            // The device's counters have its own already.
+            engine.counters().add(counter, times);
+        } else {
+            counters.add(counter, times);
+        }
     }
 }

@@ -39,6 +39,10 @@ final class InterruptStatus {
         return OF_THREAD.get();
     }
 
+    boolean isOf(Thread other) {
+        return thread.equals(other);
+    }
+
     /** Must be called before memory of other threads is accessed. */
     void protect() {
         // {@link #TAKEN_BACK} stays: a thread that was about to notify may still do so.

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.count.Counter;
-import io.rdma4j.softnic.engine.Counters;
+import io.rdma4j.softnic.engine.DeviceCounters;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SendFailures;
@@ -18,7 +18,7 @@ final class FullPorts {
     static final long PATIENCE_NS = 1_000_000_000;
 
     private final DatagramNetwork network;
-    private final Counters counters;
+    private final DeviceCounters counters;
     private final SendFailures failures;
     private boolean isFull;
     /** How many packets had not left when the network accepted something last, or was first found full. */
@@ -27,7 +27,7 @@ final class FullPorts {
     private boolean isStandingStill;
 
     /** @param failures is told why packets were refused */
-    FullPorts(DatagramNetwork network, Counters counters, SendFailures failures) {
+    FullPorts(DatagramNetwork network, DeviceCounters counters, SendFailures failures) {
         this.network = network;
         this.failures = failures;
         this.counters = counters;

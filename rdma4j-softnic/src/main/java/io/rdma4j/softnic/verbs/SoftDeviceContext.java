@@ -5,7 +5,7 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
-import io.rdma4j.softnic.engine.Counters;
+import io.rdma4j.softnic.engine.DeviceCounters;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -227,7 +227,7 @@ public final class SoftDeviceContext implements CmContext {
         return counts().byName(nic.transport().counters());
     }
 
-    private Counters counts() {
+    private DeviceCounters counts() {
         return nic.driver().engine().counters();
     }
 
