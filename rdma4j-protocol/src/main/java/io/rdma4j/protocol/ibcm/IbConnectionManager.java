@@ -399,6 +399,11 @@ public final class IbConnectionManager {
 
     // ---------------------------------------------------------------- sending and time
 
+    /** {@return whether {@link #pollTransmit} has a message} */
+    public boolean hasOutgoing() {
+        return !outgoing.isEmpty();
+    }
+
     /**
      * Writes the next message to send.
      *

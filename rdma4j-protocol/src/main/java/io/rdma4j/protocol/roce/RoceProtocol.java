@@ -31,6 +31,11 @@ public interface RoceProtocol extends QueuePairProtocol {
      */
     boolean pollTransmit(OutgoingPacket out, long nowNs);
 
+    /** {@return whether another {@link #pollTransmit} may build a packet or do anything else, as far as is known at once} */
+    default boolean mayTransmit() {
+        return true;
+    }
+
     /**
      * The packet that {@link #pollTransmit} has built was not sent, because the memory of its payload no longer exists.
      * Must be called before any other method.

@@ -59,26 +59,52 @@ public final class SendRequest {
         isSignaled = signalAll || from.has(SendFlag.SIGNALED);
         isInline = false;
         length = elements.totalLength;
-        immediate = from.immediate();
-        invalidateRkey = from.invalidateRkey();
+        isCarriedOut = false;
+        assignOperation(from);
+    }
+
+    /** Copies what the operation has; the rest is of earlier requests, and nobody looks at it. */
+    private void assignOperation(SendWorkRequest from) {
+        switch (opcode) {
+            case SEND -> {
+                // Nothing beside the message.
+            }
+            case SEND_WITH_IMMEDIATE -> immediate = from.immediate();
+            case SEND_WITH_INVALIDATE, LOCAL_INVALIDATE -> invalidateRkey = from.invalidateRkey();
+            case RDMA_WRITE, RDMA_READ, ATOMIC_WRITE -> assignRemote(from);
+            case RDMA_WRITE_WITH_IMMEDIATE -> {
+                assignRemote(from);
+                immediate = from.immediate();
+            }
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> {
+                assignRemote(from);
+                compareAdd = from.compareAdd();
+                swap = from.swap();
+            }
+            case FLUSH -> {
+                assignRemote(from);
+                flushLength = from.flushLength();
+                flushPlacement = from.flushPlacement();
+                flushSelectivity = from.flushSelectivity();
+            }
+            case BIND_MEMORY_WINDOW -> {
+                window = from.window();
+                windowBind = from.windowBind();
+                windowRkey = from.windowRkey();
+            }
+        }
+    }
+
+    private void assignRemote(SendWorkRequest from) {
         remoteAddress = from.remoteAddress();
         rkey = from.rkey();
-        compareAdd = from.compareAdd();
-        swap = from.swap();
-        flushLength = from.flushLength();
-        flushPlacement = from.flushPlacement();
-        flushSelectivity = from.flushSelectivity();
-        remoteQueuePair = from.remoteQueuePairNumber();
-        remoteQkey = from.remoteQkey();
-        window = from.window();
-        windowBind = from.windowBind();
-        windowRkey = from.windowRkey();
-        isCarriedOut = false;
     }
 
     /** Says where a datagram goes. */
-    public void route(Route newRoute) {
+    public void route(Route newRoute, int queuePair, int qkey) {
         route = newRoute;
+        remoteQueuePair = queuePair;
+        remoteQkey = qkey;
     }
 
     /** Forgets what it points to, so that nothing is kept alive by a request that is over. */

@@ -21,7 +21,7 @@ public final class PostedSends implements SendQueue {
 
     /** Posts a datagram that goes that way. */
     public void post(SendWorkRequest request, Route route) {
-        add(request).route(route);
+        add(request).route(route, request.remoteQueuePairNumber(), request.remoteQkey());
     }
 
     private SendRequest add(SendWorkRequest request) {

@@ -62,9 +62,9 @@ class SendRequestTest {
     // ---------------------------------------------------------------- what was posted
 
     @Test
-    void slotHoldsEveryWordOfTheRequest() {
+    void slotHoldsEveryWordOfTheOperation() {
         SendRequest slot = slot(pieces().id(99).opcode(SendOpcode.ATOMIC_COMPARE_AND_SWAP)
-                .compareAndSwap(1234, 5, 11, 22).immediate(3).set(SendFlag.SOLICITED)
+                .compareAndSwap(1234, 5, 11, 22).set(SendFlag.SOLICITED)
                 .set(SendFlag.FENCE));
         assertThat(slot.id()).isEqualTo(99);
         assertThat(slot.opcode()).isEqualTo(SendOpcode.ATOMIC_COMPARE_AND_SWAP);
@@ -72,7 +72,6 @@ class SendRequestTest {
         assertThat(slot.rkey()).isEqualTo(5);
         assertThat(slot.compareAdd()).isEqualTo(11);
         assertThat(slot.swap()).isEqualTo(22);
-        assertThat(slot.immediate()).isEqualTo(3);
         assertThat(slot.isSolicited()).isTrue();
         assertThat(slot.isFenced()).isTrue();
         assertThat(slot.length()).isEqualTo(35);
@@ -80,8 +79,25 @@ class SendRequestTest {
         assertThat(slot.elementAddress(2)).isEqualTo(300);
         assertThat(slot.elementLength(2)).isEqualTo(20);
         assertThat(slot.elementLkey(2)).isEqualTo(KEY);
-        assertThat(slot(new SendWorkRequest().sendWithInvalidate(77)).invalidateRkey())
-                .isEqualTo(77);
+        // The next request of the slot has other words.
+        slot.assign(new SendWorkRequest().sendWithInvalidate(77), false);
+        assertThat(slot.invalidateRkey()).isEqualTo(77);
+        slot.assign(new SendWorkRequest().localInvalidate(78), false);
+        assertThat(slot.invalidateRkey()).isEqualTo(78);
+        slot.assign(new SendWorkRequest().sendWithImmediate(3), false);
+        assertThat(slot.immediate()).isEqualTo(3);
+        slot.assign(new SendWorkRequest().writeWithImmediate(4321, 6, 4), false);
+        assertThat(slot.immediate()).isEqualTo(4);
+        assertThat(slot.remoteAddress()).isEqualTo(4321);
+        assertThat(slot.rkey()).isEqualTo(6);
+        slot.assign(new SendWorkRequest().fetchAndAdd(8, 7, 9), false);
+        assertThat(slot.compareAdd()).isEqualTo(9);
+        for (SendWorkRequest request : List.of(new SendWorkRequest().read(1, 2),
+                new SendWorkRequest().write(3, 4), new SendWorkRequest().atomicWrite(5, 6))) {
+            slot.assign(request, false);
+            assertThat(slot.remoteAddress()).isEqualTo(request.remoteAddress());
+            assertThat(slot.rkey()).isEqualTo(request.rkey());
+        }
     }
 
     @Test

@@ -159,6 +159,9 @@ final class ManagementPort {
     }
 
     boolean pollTransmit(OutgoingPacket out) {
+        if (!manager.hasOutgoing()) {
+            return false;
+        }
         CmPeer peer = nextMessage();
         if (peer == null) {
             return false;

@@ -221,9 +221,12 @@ final class RoceLink implements Link {
             queuePair.findWay(memory);
         }
         int sent = 0;
-        while (sent < most && !isPortFull && hasRoom(queuePair) && pollTransmit(queuePair)) {
+        boolean isMore = true;
+        while (isMore && sent < most && !isPortFull && hasRoom(queuePair)
+                && pollTransmit(queuePair)) {
             sent += outgoing.span();
             send(queuePair);
+            isMore = queuePair.protocol().mayTransmit();
         }
         return sent;
     }

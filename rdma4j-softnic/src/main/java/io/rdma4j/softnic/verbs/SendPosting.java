@@ -153,7 +153,7 @@ final class SendPosting {
     private void finish(SendWorkRequest request, SendRequest slot) {
         if (queuePair.type() == QueuePairType.UD
                 && request.addressHandle() instanceof SoftAddressHandle handle) {
-            slot.route(handle.route());
+            slot.route(handle.route(), request.remoteQueuePairNumber(), request.remoteQkey());
         }
     }
 

@@ -223,6 +223,11 @@ public final class RcQueuePair implements RoceProtocol {
         return hasPacket;
     }
 
+    @Override
+    public boolean mayTransmit() {
+        return responder.answers().isAnythingDue() || requester.mayTransmit();
+    }
+
     /** Sends the next request with the acknowledgement that is due, or if there is none the acknowledgement alone. */
     private boolean pollWithAcknowledgement(OutgoingPacket out, long nowNs) {
         // First: the request may fail, and the queue pair with it; what was carried out is acknowledged all the same.

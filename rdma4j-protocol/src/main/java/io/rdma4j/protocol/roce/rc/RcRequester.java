@@ -153,6 +153,11 @@ final class RcRequester {
         return localFailure == null ? WorkCompletionStatus.GENERAL_ERROR : localFailure;
     }
 
+    /** {@return whether a request waits to be sent, or a packet to be sent again} */
+    boolean mayTransmit() {
+        return askWanted != null || window.cursor < window.queue.end();
+    }
+
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
         boolean isLossless = host.isLossless(attributes.path);
         congestion.lossless(isLossless);

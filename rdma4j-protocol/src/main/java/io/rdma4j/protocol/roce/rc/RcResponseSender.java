@@ -242,6 +242,11 @@ final class RcResponseSender {
         return false;
     }
 
+    /** {@return whether there is anything to send} */
+    boolean isAnythingDue() {
+        return isAcknowledgePending || pendingNak != 0 || !responses.isEmpty();
+    }
+
     /** {@return whether an acknowledgement is all that is to be sent, so that another packet may carry it} */
     boolean isJustAcknowledgement() {
         return isAcknowledgePending && pendingNak == 0 && responses.isEmpty();

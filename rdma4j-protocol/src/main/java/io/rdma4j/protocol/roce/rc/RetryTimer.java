@@ -184,9 +184,12 @@ final class RetryTimer {
      * but then it comes at any time, and seldom at this one. So a packet or an answer was lost, and the peer is not slow.
      */
     private boolean isAnswerToAsking(long nowNs) {
+        if (asks == 0) {
+            return false;
+        }
         long promptNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, 2 * estimate.shortestNs())
                 : MIN_ASK_NS;
-        return asks > 0 && nowNs - askedNs < promptNs;
+        return nowNs - askedNs < promptNs;
     }
 
     /**
@@ -431,7 +434,8 @@ final class RetryTimer {
     private void start(long nowNs) {
         askedNs = nowNs;
         startTimeout(nowNs);
-        askAtNs = nowNs + intervalNs();
+        // A lossless path is not asked.
+        askAtNs = nowNs + (isLossless && backoff == 0 ? LOSSLESS_NS : intervalNs());
     }
 
     private void stop() {
