@@ -63,6 +63,8 @@ public final class MemoryFuzz {
                 case 13 -> ring.write(from, to, bytes, headerLength, payloadLength, 1, false);
                 case 12 -> ring.write(from, to, new byte[headerLength + 2 * FuzzDevices.MTU],
                         headerLength, 2 * FuzzDevices.MTU, 2, true);
+                case 10 -> ring.acknowledge(choices.i64()).write(from, to, bytes, headerLength,
+                        payloadLength, 1, true);
                 case 11 -> ring.write(from, to, bytes, headerLength, 2 * FuzzDevices.MTU, 2, true);
                 default -> ring.write(from, to, bytes, headerLength, payloadLength, 1, true);
             }

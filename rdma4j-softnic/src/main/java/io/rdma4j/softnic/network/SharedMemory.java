@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +12,15 @@ import org.jspecify.annotations.Nullable;
 public interface SharedMemory {
     /** Receives the packets that other processes have written. */
     interface Handler {
-        /** A packet arrived. */
-        void onPacket(SharedPacket packet);
+        /**
+         * A packet arrived. Valid only during the call; the other process may change its payload while it is read.
+         *
+         * @param packet knows the addresses that its sender has given
+         */
+        void onPacket(PacketView packet);
+
+        /** Something arrived in place of a packet, from an address that its sender has given; others may follow. */
+        void onMalformed(Gid source);
 
         /** A process has written something that is not a packet; nothing more is received from it. */
         void onNonsense();

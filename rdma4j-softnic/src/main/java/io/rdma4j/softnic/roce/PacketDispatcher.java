@@ -12,7 +12,6 @@ import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -36,7 +35,10 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private final PortSharing sharing;
     private final MulticastGroups groups;
     private final ManagementPort management;
-    private final PacketView packet = new PacketView();
+    /** Of datagrams, and packets of this device to itself. */
+    private final PacketView own = new PacketView();
+    /** The last packet. */
+    private PacketView packet = own;
     /** For joining a payload of several pieces. */
     private final MemorySegment room;
 
@@ -60,35 +62,35 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         Gid local = datagram.local();
         Gid source = datagram.source();
         int length = datagram.length();
-        DropReason reason = packet.wrap(datagram.memory(), datagram.offset(), length);
+        packet = own;
+        DropReason reason = own.wrap(datagram.memory(), datagram.offset(), length);
         if (reason != null) {
             drop(Counter.DROPPED_MALFORMED, source);
             return;
         }
-        packet.travelled(source, local);
+        own.travelled(source, local);
         dispatch(length, datagram);
     }
 
     /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
     @Override
-    public void onPacket(SharedPacket shared) {
-        DropReason reason = packet.wrap(shared.memory(), shared.headerStart(),
-                shared.headerLength(),
-                shared.memory(), shared.payloadStart(), shared.payloadLength(), shared.span());
-        if (reason != null || network.port(shared.local()) == null
-                || shared.local().isMulticast()) {
+    public void onPacket(PacketView shared) {
+        packet = shared;
+        Gid local = shared.destination();
+        if (network.port(local) == null || local.isMulticast()) {
             drop(Counter.DROPPED_MALFORMED, shared.source());
             return;
         }
-        packet.travelled(shared.source(), shared.local());
-        if (shared.hasPiggyback()) {
-            packet.piggyback(shared.piggyback());
-        }
-        if (packet.destinationQueuePairNumber() == IbConnectionManager.QUEUE_PAIR) {
+        if (shared.destinationQueuePairNumber() == IbConnectionManager.QUEUE_PAIR) {
             drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
             return;
         }
-        dispatch(packet.length(), null);
+        dispatch(shared.length(), null);
+    }
+
+    @Override
+    public void onMalformed(Gid source) {
+        drop(Counter.DROPPED_MALFORMED, source);
     }
 
     @Override
@@ -101,14 +103,15 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
      *
      * @return false if the memory of its payload no longer exists; nothing is received then
      */
-    boolean onOwn(OutgoingPacket own) {
-        if (!packet.wrap(own, room)) {
+    boolean onOwn(OutgoingPacket outgoing) {
+        packet = own;
+        if (!own.wrap(outgoing, room)) {
             return false;
         }
-        packet.travelled(own.path().source(), own.path().destination());
-        dispatch(packet.length(), null);
-        boolean isTaken = !packet.isPayloadGone();
-        packet.release();
+        own.travelled(outgoing.path().source(), outgoing.path().destination());
+        dispatch(own.length(), null);
+        boolean isTaken = !own.isPayloadGone();
+        own.release();
         return isTaken;
     }
 

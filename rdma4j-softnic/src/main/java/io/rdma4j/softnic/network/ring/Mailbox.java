@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network.ring;
 
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ public final class Mailbox {
     private final MemorySegment memory;
     private final MailboxSystem system;
     private final @Nullable RingReader[] rings;
-    private final SharedPacket packet = new SharedPacket();
+    private final PacketView packet = new PacketView();
     /** The rings that may get packets; replaced, not changed, because a thread that goes to sleep reads the array. */
     private volatile RingReader[] active = NONE;
     /** The rings that hold memory, including those whose writers may die before they give it back. */

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network.ring;
 
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
@@ -65,7 +65,7 @@ final class RingReader {
      * @param budget the most records to look at
      * @return how many packets
      */
-    int read(SharedMemory.Handler handler, SharedPacket packet, int budget) {
+    int read(SharedMemory.Handler handler, PacketView packet, int budget) {
         int count = 0;
         long word = isBroken ? 0 : wordAt(position);
         for (int left = budget; left > 0 && word != 0; left--) {
@@ -89,20 +89,14 @@ final class RingReader {
                     fail(handler);
                     break;
                 }
-                int headerLength = RingLayout.headerLength(word);
-                int payloadLength = RingLayout.payloadLength(word);
-                boolean hasPiggyback = RingLayout.hasPiggyback(word);
-                int headerAt = RingLayout.headerAt(kind, hasPiggyback);
-                packet.travelled(source, local);
-                packet.fill(records, index + (long) headerAt, headerLength,
-                        index + (long) RingLayout.payloadAt(headerAt, headerLength, payloadLength),
-                        payloadLength, RingLayout.span(word));
-                packet.piggyback(hasPiggyback, hasPiggyback
-                        ? records.get(JAVA_LONG, index + RingLayout.piggybackAt(headerAt))
-                        : 0);
+                boolean isPacket = view(word, index, packet);
                 // Before the handler, which may throw: it does not get the packet again. The writer does not know it yet.
                 position += length;
-                handler.onPacket(packet);
+                if (isPacket) {
+                    handler.onPacket(packet);
+                } else {
+                    handler.onMalformed(source);
+                }
                 count++;
             }
             if (position - toldPosition.getPlain() >= SHARE) {
@@ -114,6 +108,25 @@ final class RingReader {
             tell();
         }
         return count;
+    }
+
+    /** {@return whether the record with a word is a packet} Its headers are read here, once. */
+    private boolean view(long word, int index, PacketView packet) {
+        boolean hasPiggyback = RingLayout.hasPiggyback(word);
+        int headerAt = RingLayout.headerAt(RingLayout.kind(word), hasPiggyback);
+        int headerLength = RingLayout.headerLength(word);
+        int payloadLength = RingLayout.payloadLength(word);
+        int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
+        if (packet.wrap(records, index + (long) headerAt, headerLength, records,
+                index + (long) payloadAt, payloadLength, RingLayout.span(word)) != null) {
+            return false;
+        }
+        packet.travelled(source, local);
+        if (hasPiggyback) {
+            packet.piggyback(
+                    records.get(JAVA_LONG, index + RingLayout.piggybackAt(headerAt)));
+        }
+        return true;
     }
 
     private long wordAt(long at) {

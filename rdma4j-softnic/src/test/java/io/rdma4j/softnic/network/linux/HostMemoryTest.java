@@ -3,11 +3,11 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -100,10 +100,15 @@ class HostMemoryTest {
         }
 
         @Override
-        public void onPacket(SharedPacket arrived) {
+        public void onPacket(PacketView arrived) {
             assertThat(arrived.source()).isEqualTo(Gid.of(ADDRESS));
-            assertThat(arrived.local()).isEqualTo(Gid.of(ADDRESS));
-            received.add(arrived.memory().get(Layouts.U32, arrived.headerStart() + 8) & 0xff_ffff);
+            assertThat(arrived.destination()).isEqualTo(Gid.of(ADDRESS));
+            received.add(arrived.psn());
+        }
+
+        @Override
+        public void onMalformed(Gid source) {
+            throw new AssertionError("nobody has written what is no packet");
         }
 
         @Override

@@ -15,6 +15,8 @@ public final class HostileRing {
     private final MemorySegment header;
     private final MemorySegment records;
     private int position;
+    private boolean hasPiggyback;
+    private long piggyback;
 
     private HostileRing(MemorySegment mailbox, int ring) {
         header = RingLayout.header(mailbox, ring);
@@ -39,6 +41,13 @@ public final class HostileRing {
         return RingLayout.getInt(header, RingLayout.BROKEN) != 0;
     }
 
+    /** The next record carries an acknowledgement. */
+    public HostileRing acknowledge(long acknowledgement) {
+        hasPiggyback = true;
+        piggyback = acknowledgement;
+        return this;
+    }
+
     /**
      * Writes a record.
      *
@@ -50,7 +59,7 @@ public final class HostileRing {
     public void write(Gid from, Gid to, byte[] bytes, int headerLength, int payloadLength, int span,
             boolean isTold) {
         int kind = isTold ? RingLayout.PACKET_WITH_ADDRESSES : RingLayout.PACKET;
-        int headerFrom = RingLayout.headerAt(kind, false);
+        int headerFrom = RingLayout.headerAt(kind, hasPiggyback);
         int payloadFrom = RingLayout.payloadAt(headerFrom, headerLength, payloadLength);
         int length = RingLayout.aligned(payloadFrom + payloadLength);
         if (length > RingLayout.MAX_RECORD || RingLayout.CAPACITY - position < length) {
@@ -75,7 +84,13 @@ public final class HostileRing {
                 records.set(JAVA_BYTE, to8, bytes[i]);
             }
         }
-        word(at, RingLayout.word(kind, headerLength, span, payloadLength));
+        long word = RingLayout.word(kind, headerLength, span, payloadLength);
+        if (hasPiggyback) {
+            records.set(JAVA_LONG, at + RingLayout.piggybackAt(headerFrom), piggyback);
+            word = RingLayout.withPiggyback(word);
+            hasPiggyback = false;
+        }
+        word(at, word);
     }
 
     /**

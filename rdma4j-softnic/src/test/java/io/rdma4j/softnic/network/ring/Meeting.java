@@ -3,9 +3,9 @@ package io.rdma4j.softnic.network.ring;
 import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +43,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
     final Set<Integer> dead = new HashSet<>();
     final Reader reader = new Reader();
     int nonsense;
+    int malformed;
     int wokenWriters;
     int released;
     /** What happens while memory is given back. */
@@ -137,13 +138,18 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
     // ---------------------------------------------------------------- what arrives
 
     @Override
-    public void onPacket(SharedPacket packet) {
-        received.add(packet.memory().get(Layouts.U32, packet.headerStart() + 8) & 0xff_ffff);
-        payloads.add(packet.memory().asSlice(packet.payloadStart(), packet.payloadLength())
+    public void onPacket(PacketView packet) {
+        received.add(packet.psn());
+        payloads.add(packet.payloadMemory().asSlice(packet.payloadStart(), packet.payloadLength())
                 .toArray(ValueLayout.JAVA_BYTE));
         spans.add(packet.span());
         piggybacks.add(packet.hasPiggyback() ? packet.piggyback() : -1);
         sources.add(packet.source());
+    }
+
+    @Override
+    public void onMalformed(Gid source) {
+        malformed++;
     }
 
     @Override

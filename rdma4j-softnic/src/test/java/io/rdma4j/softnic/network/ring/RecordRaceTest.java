@@ -2,10 +2,10 @@ package io.rdma4j.softnic.network.ring;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -80,7 +80,7 @@ class RecordRaceTest {
         });
         race.once("reader", () -> {
             RingReader reader = new RingReader(header, records);
-            SharedPacket packet = new SharedPacket();
+            PacketView packet = new PacketView();
             SplittableRandom random = new SplittableRandom(3);
             Checking checking = new Checking(read);
             while (!race.hasFailed() && !(isEnded.get() && reader.isEmpty())) {
@@ -95,18 +95,13 @@ class RecordRaceTest {
     /** Compares what arrives with what its number says. */
     private record Checking(AtomicLong read) implements SharedMemory.Handler {
         @Override
-        public void onPacket(SharedPacket packet) {
+        public void onPacket(PacketView packet) {
             long number = read.getPlain();
             require(packet.payloadLength() == length(number), number, "length");
             require(packet.source().equals(address(number)), number, "source");
-            require(packet.local().equals(address(number + 1000)), number, "destination");
-            // PSN, in the last three bytes of the base header.
-            int psn = Integer.reverseBytes(
-                    packet.memory().get(ValueLayout.JAVA_INT_UNALIGNED,
-                            packet.headerStart() + 8))
-                    & 0xff_ffff;
-            require(psn == ((int) number & 0xff_ffff), number, "header");
-            MemorySegment payload = packet.memory();
+            require(packet.destination().equals(address(number + 1000)), number, "destination");
+            require(packet.psn() == ((int) number & 0xff_ffff), number, "header");
+            MemorySegment payload = packet.payloadMemory();
             for (long at = 0; at < packet.payloadLength(); at += Long.BYTES) {
                 long found = payload.get(ValueLayout.JAVA_LONG_UNALIGNED,
                         packet.payloadStart() + at);
@@ -119,6 +114,11 @@ class RecordRaceTest {
             if (!isRight) {
                 throw new AssertionError(what + " of record " + number + " is of another time");
             }
+        }
+
+        @Override
+        public void onMalformed(Gid source) {
+            throw new AssertionError("a record of " + source + " is no packet");
         }
 
         @Override

@@ -2,10 +2,11 @@ package io.rdma4j.softnic.network.ring;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.network.SharedPacket;
+import io.rdma4j.verbs.Gid;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +107,24 @@ class RingTest {
         assertThat(meeting.sources.get(3)).isEqualTo(Meeting.OTHER_WRITER);
     }
 
+    /** The record is whole, and its headers are not: only it is lost. */
+    @Test
+    void whatIsNoPacketIsSaidAndTheNextArrives() {
+        HostileRing hostile = Objects.requireNonNull(HostileRing.take(meeting.memory));
+        byte[] noOpcode = new byte[20];
+        noOpcode[0] = (byte) 0xff;
+        hostile.write(Meeting.WRITER, Meeting.READER, noOpcode, 12, 8, 1, true);
+        byte[] acknowledge = new byte[20];
+        acknowledge[0] = (byte) Opcode.RC_ACKNOWLEDGE.code();
+        hostile.acknowledge(5).write(Meeting.WRITER, Meeting.READER, acknowledge, 16, 4, 1, false);
+        acknowledge[11] = 77;
+        hostile.write(Meeting.WRITER, Meeting.READER, acknowledge, 16, 0, 1, false);
+        assertThat(meeting.receive(10)).isEqualTo(3);
+        assertThat(meeting.malformed).isEqualTo(2);
+        assertThat(meeting.received).containsExactly(77);
+        assertThat(meeting.piggybacks).containsExactly(-1L);
+    }
+
     @Test
     void aPacketWhosePayloadIsGoneIsNotSeen() {
         OutgoingPacket packet = new OutgoingPacket()
@@ -128,11 +147,16 @@ class RingTest {
         }
         SharedMemory.Handler throwing = new SharedMemory.Handler() {
             @Override
-            public void onPacket(SharedPacket packet) {
+            public void onPacket(PacketView packet) {
                 meeting.onPacket(packet);
                 if (meeting.received.size() == 1) {
                     throw new AssertionError("a defect");
                 }
+            }
+
+            @Override
+            public void onMalformed(Gid source) {
+                meeting.onMalformed(source);
             }
 
             @Override
