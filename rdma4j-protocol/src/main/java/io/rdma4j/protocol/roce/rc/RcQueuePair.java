@@ -219,7 +219,7 @@ public final class RcQueuePair implements RoceProtocol {
         }
         responder.release();
         // Responses take the first turn: that of a READ acknowledges the requests before it.
-        isResponderTurn &= hasPacket;
+        isResponderTurn &= hasPacket && mayTransmit();
         return hasPacket;
     }
 

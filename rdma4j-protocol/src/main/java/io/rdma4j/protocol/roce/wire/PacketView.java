@@ -310,8 +310,6 @@ public final class PacketView {
     @Override
     public String toString() {
         return String.format("%s qp=0x%06x psn=%d payload=%d", opcode(),
-                destinationQueuePairNumber(),
-                psn(),
-                payloadLength);
+                destinationQueuePairNumber(), psn(), payloadLength);
     }
 }
