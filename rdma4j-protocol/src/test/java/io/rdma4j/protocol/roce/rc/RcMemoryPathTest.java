@@ -260,6 +260,24 @@ class RcMemoryPathTest {
         b.assertCompleted("5 SUCCESS");
     }
 
+    /** A gap is told before anything else is sent. */
+    @Test
+    void acknowledgementBeforeAGapGoesWithTheNak() {
+        letPiggyback();
+        isLost = seen -> seen.psn() == 101;
+        a.write(1, 100);
+        a.write(2, 100);
+        a.write(3, 100);
+        carry(a, b);
+        isLost = seen -> false;
+        b.write(4, 100);
+        settle();
+        assertThat(sent.subList(3, 6)).containsExactly("ACKNOWLEDGE 0", "ACKNOWLEDGE 1",
+                "WRITE_ONLY 0");
+        a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
+        b.assertCompleted("4 SUCCESS");
+    }
+
     @ParameterizedTest
     @EnumSource(Request.class)
     void acknowledgementOutlivesTheRequestThatWouldHaveCarriedIt(Request request) {
