@@ -1,13 +1,11 @@
-"""Plays one file of rdma-core's tests on the stand-in for pyverbs.
+"""Plays files of rdma-core's tests: in GraalPy on the stand-in for pyverbs, or in CPython on pyverbs itself.
 
-Arguments: the folder of the tests, the device, the module's name, and a regular expression of the tests wanted. Prints for
-each test a line of JSON when it starts and one when it ends, behind @@.
+Arguments: the folder of the tests, the device, the network interface below it, the modules' names with commas between, a
+regular expression of the tests wanted, and a JSON list of tests to leave out. Prints a plan, and for each test a line of JSON when it starts and one when it
+ends, behind @@.
 """
-import builtins
-import io
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -15,27 +13,30 @@ import time
 import types
 import unittest
 
-import java
-
-folder, device, module, only = sys.argv[1:5]
+folder, device, netdev, modules, only, left_out = sys.argv[1:7]
+left_out = set(json.loads(left_out))
 sys.path[1:1] = [folder, os.path.dirname(folder)]
-netdev = device.split('_', 1)[1]
+if sys.implementation.name == 'graalpy':
+    import surroundings
 
-# The package's own __init__ imports every file; the one asked for is enough.
+# The package's own __init__ imports every file; those asked for are enough.
 package = types.ModuleType('tests')
 package.__path__ = [folder]
 sys.modules['tests'] = package
 
-from pyverbs import _core
+
+def say(**what):
+    print('@@ ' + json.dumps(what), flush=True)
+
 
 # ---------------------------------------------------------------- what tests ask of the system
 
 _check_output, _exists = subprocess.check_output, os.path.exists
+# Only devices that are hardware have it.
 _INTERFACES = f'/sys/class/infiniband/{device}/device/net/'
 
 
 def check_output(command, *args, **kwargs):
-    """Answers for a kernel's RDMA device, which there is none of."""
     if command == ['ls', _INTERFACES]:
         return f'{netdev}\n'.encode()
     if command[:2] == ['ip', '-j'] and netdev == 'lo':
@@ -46,46 +47,11 @@ def check_output(command, *args, **kwargs):
 subprocess.check_output = check_output
 os.path.exists = lambda path: path == _INTERFACES or _exists(path)
 
-# Files of /proc and /sys have size 0, and GraalPy reads them as empty.
-_plain_open = builtins.open
-_Files, _Path = java.type('java.nio.file.Files'), java.type('java.nio.file.Path')
-
-
-def open_any(path, mode='r', *args, **kwargs):
-    if isinstance(path, str) and path.startswith(('/proc/', '/sys/')) and mode == 'r' and _exists(path):
-        return io.StringIO(_Files.readString(_Path.of(path)))
-    return _plain_open(path, mode, *args, **kwargs)
-
-
-builtins.open = open_any
-
-# An XRC domain is opened by descriptor, in Java by path.
-_open = os.open
-
-
-def open_and_remember(path, *args, **kwargs):
-    fd = _open(path, *args, **kwargs)
-    _core._PATHS[fd] = str(path)
-    return fd
-
-
-os.open = open_and_remember
-if not hasattr(os, 'dup'):
-    os.dup = lambda fd: fd
-if not hasattr(os, 'geteuid'):
-    os.geteuid = lambda: 0
-
-# The tests are of a time when a whole number might be a float here; Python 3.12 refuses that.
-_randrange = random.randrange
-random.randrange = lambda start, stop=None, step=1: _randrange(int(start), None if stop is None else int(stop), int(step))
-random.randint = lambda low, high: random.randrange(low, int(high) + 1)
-
-
-# ---------------------------------------------------------------- the tests
 
 def gid_index():
     """Of the GID that is an IPv4 address; 0 where there is none."""
-    context = _core.Context(name=device)
+    from pyverbs.device import Context
+    context = Context(name=device)
     try:
         table = context.query_gid_table(1024)
         return next((entry.gid_index for entry in table
@@ -94,9 +60,7 @@ def gid_index():
         context.close()
 
 
-def say(**what):
-    print('@@ ' + json.dumps(what), flush=True)
-
+# ---------------------------------------------------------------- the tests
 
 class Result(unittest.TestResult):
     began = 0
@@ -136,7 +100,7 @@ def wanted(suite):
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from wanted(test)
-        elif re.search(only, name_of(test)):
+        elif re.search(only, name_of(test)) and name_of(test) not in left_out:
             yield test
 
 
@@ -144,7 +108,8 @@ sys.argv = ['run_tests.py', '--dev', device, '--port', '1', '--gid', str(gid_ind
 from args_parser import parser
 parser.parse_args()
 
-suite = list(wanted(unittest.defaultTestLoader.loadTestsFromName('tests.' + module)))
+names = ['tests.' + module for module in modules.split(',')]
+suite = list(wanted(unittest.defaultTestLoader.loadTestsFromNames(names)))
 say(kind='plan', tests=[name_of(test) for test in suite])
 unittest.TestSuite(suite).run(Result())
 say(kind='over')
