@@ -165,7 +165,7 @@ def on_jvm(java, options, *played):
     cached = [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off"] if archive.exists() else []
     return [java, "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1", *cached, *options, "-cp", class_path(), "pyverbs.Launcher", str(HERE / "shim"),
-            *player(*played)]
+            str(FOLDER / "compiled"), *player(*played)]
 
 
 def player(device, interface, files, only, left_out):
