@@ -1,51 +1,25 @@
 """Plays files of rdma-core's tests: in GraalPy on the stand-in for pyverbs, or in CPython on pyverbs itself.
 
 Arguments: the folder of the tests, the device, the network interface below it, the modules' names with commas between, a
-regular expression of the tests wanted, and a JSON list of tests to leave out. Prints a plan, and for each test a line of JSON when it starts and one when it
-ends, behind @@.
+regular expression of the tests wanted, and a JSON list of tests to leave out. Prints a plan, and for each test a line of JSON
+when it starts and one when it ends, behind @@.
 """
 import json
-import os
 import re
-import subprocess
 import sys
 import time
-import types
 import unittest
 
-folder, device, netdev, modules, only, left_out = sys.argv[1:7]
-left_out = set(json.loads(left_out))
-sys.path[1:1] = [folder, os.path.dirname(folder)]
-if sys.implementation.name == 'graalpy':
-    import surroundings
+import stage
 
-# The package's own __init__ imports every file; those asked for are enough.
-package = types.ModuleType('tests')
-package.__path__ = [folder]
-sys.modules['tests'] = package
+folder, device, interface, modules, only, left_out = sys.argv[1:7]
+left_out = set(json.loads(left_out))
+stage.set_up(folder)
+stage.answer_for(device, interface)
 
 
 def say(**what):
     print('@@ ' + json.dumps(what), flush=True)
-
-
-# ---------------------------------------------------------------- what tests ask of the system
-
-_check_output, _exists = subprocess.check_output, os.path.exists
-# Only devices that are hardware have it.
-_INTERFACES = f'/sys/class/infiniband/{device}/device/net/'
-
-
-def check_output(command, *args, **kwargs):
-    if command == ['ls', _INTERFACES]:
-        return f'{netdev}\n'.encode()
-    if command[:2] == ['ip', '-j'] and netdev == 'lo':
-        return json.dumps([{'addr_info': [{'local': '127.0.0.1'}], 'address': '00:00:00:00:00:00'}]).encode()
-    return _check_output(command, *args, **kwargs)
-
-
-subprocess.check_output = check_output
-os.path.exists = lambda path: path == _INTERFACES or _exists(path)
 
 
 def gid_index():
@@ -104,10 +78,7 @@ def wanted(suite):
             yield test
 
 
-sys.argv = ['run_tests.py', '--dev', device, '--port', '1', '--gid', str(gid_index())]
-from args_parser import parser
-parser.parse_args()
-
+stage.pass_arguments(device, gid_index())
 names = ['tests.' + module for module in modules.split(',')]
 suite = list(wanted(unittest.defaultTestLoader.loadTestsFromNames(names)))
 say(kind='plan', tests=[name_of(test) for test in suite])

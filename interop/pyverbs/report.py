@@ -30,7 +30,7 @@ def is_linux(device):
     return device.startswith("linux/")
 
 
-def document(results, version, graalpy, commits, left_out, properties, kernels):
+def document(results, version, graalpy, commits, left_out, software, kernels):
     """docs/pyverbs.md. Kernels: which, of the guests."""
     ours = {key: played for key, played in results.items() if not is_linux(key[0])}
     linux = {key: played for key, played in results.items() if is_linux(key[0])}
@@ -51,7 +51,7 @@ def document(results, version, graalpy, commits, left_out, properties, kernels):
         "",
         "| column | what is played there |",
         "|---|---|",
-        *(f"| {device} | {described(device, properties)} |" for device in devices),
+        *(f"| {device} | {described(device, software)} |" for device in devices),
         "",
     ]
     lines += beside_linux(results)
@@ -63,14 +63,15 @@ def document(results, version, graalpy, commits, left_out, properties, kernels):
     return "\n".join(lines)
 
 
-def described(device, properties):
+def described(device, software):
     by, _, driver = device.partition("/")
     if by == "linux":
         return f"pyverbs itself, on `{driver}0` of the kernel, in a guest"
     if by == "native":
         return f"rdma4j on `{driver}0` of the kernel, by `rdma4j-ibverbs`, in a guest"
-    chosen = " ".join(f"`rdma4j.{key}={value}`" for key, value in properties[device].items())
-    return f"rdma4j's software device `{by}`" + (f", {chosen}" if chosen else "")
+    _, chosen, processes = software[device]
+    return ", ".join([f"rdma4j's software device `{by}`", *(f"`rdma4j.{key}={value}`" for key, value in chosen.items()),
+                      *(["two processes in tests of the connection manager"] if processes == 2 else [])])
 
 
 def summary(results):

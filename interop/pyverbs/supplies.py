@@ -20,14 +20,15 @@ TESTS_OF_PACKAGE = "usr/share/doc/rdma-core/tests"
 MODULES_OF_PACKAGE = "usr/lib/python3/dist-packages"
 # Debian's own, which the modules of the package are compiled for.
 PYTHON = "/usr/bin/python3"
-# By name: the device, and the properties that choose how its packets to itself travel.
+# By name: the device, the properties that choose how its packets to itself travel, and how many processes a test of the
+# connection manager has: one where packets do not leave it, and where Java's own sockets cannot share the UDP port.
 SOFTWARE = {
-    "roce_lo/direct": ("roce_lo", {"loopback": "direct"}),
-    "roce_lo/shared": ("roce_lo", {"loopback": "shared"}),
-    "roce_lo/network": ("roce_lo", {"loopback": "network"}),
-    "roce_lo/portable": ("roce_lo", {"loopback": "network", "network": "portable"}),
-    "roce_lo/impaired": ("roce_lo", {"impair": "loss=3%,duplicate=2%,reorder=5%,corrupt=1%,seed=47"}),
-    "iwarp_lo": ("iwarp_lo", {}),
+    "roce_lo/direct": ("roce_lo", {"loopback": "direct"}, 1),
+    "roce_lo/shared": ("roce_lo", {"loopback": "shared"}, 2),
+    "roce_lo/network": ("roce_lo", {"loopback": "network"}, 2),
+    "roce_lo/portable": ("roce_lo", {"loopback": "network", "network": "portable"}, 1),
+    "roce_lo/impaired": ("roce_lo", {"impair": "loss=3%,duplicate=2%,reorder=5%,corrupt=1%,seed=47"}, 2),
+    "iwarp_lo": ("iwarp_lo", {}, 2),
 }
 # What decides, besides its options, what a JVM does.
 NOT_INHERITED = ("RDMA4J_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
@@ -155,8 +156,9 @@ def compile_bridge(jdk):
 
 def on_software(jdk, device, file, only, *options):
     """Plays a file on a software device of rdma4j."""
-    name, properties = SOFTWARE[device]
-    named = [f"-Drdma4j.device={name}", *(f"-Drdma4j.{key}={value}" for key, value in properties.items())]
+    name, properties, processes = SOFTWARE[device]
+    named = [f"-Drdma4j.device={name}", *(f"-Drdma4j.{key}={value}" for key, value in properties.items()),
+             f"-Dpyverbs.two-processes={'true' if processes == 2 else 'false'}"]
     return on_jvm(f"{jdk}/bin/java", [*options, *named], name, name.split("_", 1)[1], [file], only, [])
 
 
@@ -164,7 +166,7 @@ def on_jvm(java, options, *played):
     archive = FOLDER / "classes.aot"
     cached = [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off"] if archive.exists() else []
     return [java, "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1", *cached, *options, "-cp", class_path(), "pyverbs.Launcher", str(HERE / "shim"),
+            "-XX:TieredStopAtLevel=1", *cached, *options, "-cp", class_path(), "pyverbs.Launcher", f"{HERE / 'shim'}:{HERE}",
             str(FOLDER / "compiled"), *player(*played)]
 
 
