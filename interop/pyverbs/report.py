@@ -88,32 +88,32 @@ def counterpart(device):
     return "linux/siw" if device.startswith("iwarp_") or device.endswith("/siw") else "linux/rxe"
 
 
-def beside_linux(results):
-    """Where one passes and the other does not."""
+def compared(results):
+    """What passes on Linux alone, and what on rdma4j alone: device, result here, result there."""
     by_device = {}
     for (device, _), played in results.items():
         by_device.setdefault(device, {}).update({each["test"]: each for each in played})
-    missing, more = {}, {}
+    missing, more = [], []
     for device, tests in by_device.items():
-        theirs = by_device.get(counterpart(device))
-        if is_linux(device) or theirs is None:
-            continue
+        theirs = {} if is_linux(device) else by_device.get(counterpart(device), {})
         for name, here in tests.items():
             there = theirs.get(name)
-            if there is None or (here["outcome"] == "passed") == (there["outcome"] == "passed"):
-                continue
-            other, found = (here, missing) if there["outcome"] == "passed" else (there, more)
-            found.setdefault((said(other), name), []).append(device)
-    if not any(is_linux(device) for device in by_device):
-        return []
+            if there and (here["outcome"] == "passed") != (there["outcome"] == "passed"):
+                (missing if there["outcome"] == "passed" else more).append((device, here, there))
+    return missing, more
+
+
+def beside_linux(results):
+    """Where one passes and the other does not."""
+    missing, more = compared(results)
     return [
         "## Beside Linux",
         "",
         "A device of RoCE is compared with Linux' rxe, one of iWARP with its siw.",
         "",
-        *comparison("Passes on Linux, and not on rdma4j", "with rdma4j", missing),
-        *comparison("Passes on rdma4j, and not on Linux", "with Linux", more),
-    ]
+        *comparison("Passes on Linux, and not on rdma4j", "with rdma4j", [(device, here) for device, here, _ in missing]),
+        *comparison("Passes on rdma4j, and not on Linux", "with Linux", [(device, there) for device, _, there in more]),
+    ] if any(is_linux(device) for device, _ in results) else []
 
 
 def said(result):
@@ -121,11 +121,14 @@ def said(result):
 
 
 def comparison(title, who, found):
-    rows = {}
-    for (reason, name), devices in found.items():
-        rows.setdefault((reason, tuple(devices)), []).append(name)
-    return [f"### {title}", "", *rows_of(who, [(reason, names, ", ".join(devices)) for (reason, devices), names in rows.items()]
-                                         )] if rows else [f"### {title}", "", "None.", ""]
+    """A table of where, and what the other has said."""
+    by_test, rows = {}, {}
+    for device, result in found:
+        by_test.setdefault((said(result), result["test"]), []).append(device)
+    for (words, name), devices in by_test.items():
+        rows.setdefault((words, ", ".join(devices)), []).append(name)
+    table_of = rows_of(who, [(words, names, where) for (words, where), names in rows.items()]) if rows else ["None.", ""]
+    return [f"### {title}", "", *table_of]
 
 
 def rows_of(first, rows):
