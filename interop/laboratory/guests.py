@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).resolve().parent.parent / "lab"
 BOOT_SECONDS = 240
 DRIVERS = ("rxe", "siw", "none")
 # What the console of a guest has when its kernel has crashed, and goes on without the thread that did.
-CRASH = ("kernel BUG at ", "Oops: ", "BUG: unable to handle", "general protection fault")
+CRASH = ("kernel BUG at ", "Oops: ", "BUG: unable to handle", "general protection fault", "Kernel panic")
 
 
 class LabError(Exception):

@@ -1,7 +1,9 @@
-"""The part of multiprocessing that the tests use, with threads: a JVM cannot fork."""
+"""The part of multiprocessing that the tests use. A JVM cannot fork: a process is a thread, or has another JVM."""
 import queue
 import threading
 import traceback
+
+import java
 
 _here = threading.local()
 
@@ -13,6 +15,22 @@ def check_terminated():
         raise SystemExit(1)
 
 
+def exit_code(target, args, kwargs):
+    """Runs what a process is to do, and gives the exit status that it would have."""
+    try:
+        target(*args, **kwargs)
+        return 0
+    except SystemExit as ex:
+        return ex.code if isinstance(ex.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        # The end of a process closes what it had open.
+        from pyverbs import _core
+        _core.close_ids()
+
+
 class Process:
     def __init__(self, target=None, args=(), kwargs=None, name=None):
         self._target, self._args, self._kwargs = target, args, kwargs or {}
@@ -22,19 +40,7 @@ class Process:
 
     def _run(self):
         _here.process = self
-        code = 0
-        try:
-            self._target(*self._args, **self._kwargs)
-        except SystemExit as ex:
-            code = ex.code if isinstance(ex.code, int) else 1
-        except BaseException:
-            traceback.print_exc()
-            code = 1
-        finally:
-            # The end of a process closes what it had open.
-            from pyverbs import _core
-            _core.close_ids()
-        self.exitcode = code
+        self.exitcode = exit_code(self._target, self._args, self._kwargs)
 
     def start(self):
         self._thread.start()
@@ -60,4 +66,7 @@ class _Context:
 
 
 def get_context(method=None):
+    if java.type('java.lang.Boolean').getBoolean('pyverbs.two-processes'):
+        import two_processes
+        return two_processes.Context()
     return _Context

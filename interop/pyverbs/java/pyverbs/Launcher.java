@@ -8,7 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** Runs a Python script that may use all of Java. Usage: PYTHONPATH SCRIPT ARGUMENTS... */
+/** Runs a Python script that may use all of Java. Usage: PYTHONPATH CACHE SCRIPT ARGUMENTS...; compiled modules are kept in the folder CACHE. */
 public final class Launcher {
     private Launcher() {}
 
@@ -18,13 +18,14 @@ public final class Launcher {
                 .option("engine.WarnInterpreterOnly", "false")
                 .option("python.PythonPath", words[0])
                 .option("python.ForceImportSite", "true")
-                .option("python.DontWriteBytecodeFlag", "true")
-                .arguments("python", Arrays.copyOfRange(words, 1, words.length));
+                .option("python.DontWriteBytecodeFlag", "false")
+                .option("python.PyCachePrefix", words[1])
+                .arguments("python", Arrays.copyOfRange(words, 2, words.length));
         int status = 0;
         // Threads of a test that hangs would keep the context from closing.
         Context context = builder.build();
         try {
-            context.eval(Source.newBuilder("python", new File(words[1])).build());
+            context.eval(Source.newBuilder("python", new File(words[2])).build());
         } catch (PolyglotException e) {
             status = 1;
             if (e.isExit()) {
