@@ -88,62 +88,62 @@ public abstract class QueuePairConformance extends Conformance {
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(psn));
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_no_attr")
     void reliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.RC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_no_attr")
     void unreliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_no_attr")
     void datagramQueuePairIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UD, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_with_attr")
     void reliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.RC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_with_attr")
     void unreliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_with_attr")
     void datagramQueuePairGoesToRts() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UD, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_ex_no_attr")
     void extendedReliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.RC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_ex_no_attr")
     void extendedUnreliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_ex_no_attr")
     void extendedDatagramQueuePairIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UD, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_ex_with_attr")
     void extendedReliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.RC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_ex_with_attr")
     void extendedUnreliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_ex_with_attr")
     void extendedDatagramQueuePairGoesToRts() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UD, true);
     }
@@ -186,22 +186,22 @@ public abstract class QueuePairConformance extends Conformance {
         assertThat(given.maxInlineData()).isGreaterThanOrEqualTo(SIZES.maxInlineData());
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_rc_qp")
+    @ConformanceCase(after = "test_qp.query_rc_qp")
     void reliableConnectionKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.RC);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_uc_qp")
+    @ConformanceCase(after = "test_qp.query_uc_qp")
     void unreliableConnectionKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.UC);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_ud_qp")
+    @ConformanceCase(after = "test_qp.query_ud_qp")
     void datagramQueuePairKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.UD);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_data_in_order")
+    @ConformanceCase(after = "test_qp.query_data_in_order")
     void queuePairTellsWhetherDataArrivesInOrder() throws RdmaException {
         Players players = players();
         Player server = players.server;
@@ -237,7 +237,7 @@ public abstract class QueuePairConformance extends Conformance {
 
     // ---------------------------------------------------------------- modifying
 
-    @ConformanceCase(file = "test_qp", name = "modify_ud_qp")
+    @ConformanceCase(after = "test_qp.modify_ud_qp")
     void datagramQueuePairKeepsItsQkeyAndPsn() throws RdmaException {
         for (boolean isExtended : new boolean[]{false, true}) {
             QueuePair queuePair = create(QueuePairType.UD, isExtended);
@@ -273,7 +273,7 @@ public abstract class QueuePairConformance extends Conformance {
         assertThat(server.load(Player.RECEIVE_AT + server.headerLength(), 1)).containsExactly(1);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_with_privileged_qkey")
+    @ConformanceCase(after = "test_qp.create_ud_qp_with_privileged_qkey")
     void privilegedQkeyIsKept() throws RdmaException {
         for (boolean isExtended : new boolean[]{false, true}) {
             QueuePair queuePair = create(QueuePairType.UD, isExtended);
@@ -289,7 +289,7 @@ public abstract class QueuePairConformance extends Conformance {
         assertOnlyFittingQkeyArrives(players, 0x8000_0000, 0x42);
     }
 
-    @ConformanceCase(file = "test_qp", name = "modify_rc_qp_rd_atomic")
+    @ConformanceCase(after = "test_qp.modify_rc_qp_rd_atomic")
     void asManyReadsAsAskedForAreGranted() throws RdmaException {
         Players players = players(new PlayerSettings().with(own -> own.readAtomic = 12));
         QueuePairAttributes known = players.server.queuePair.query();
