@@ -19,6 +19,7 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -94,6 +95,25 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
     @ConformanceCase(after = "test_qpex.qp_ex_rc_send_imm")
     void messagesCarryImmediates() throws RdmaException {
         exchange(SendOpcode.SEND_WITH_IMMEDIATE, connection());
+    }
+
+    /** C: {@code ibv_wr_set_inline_data_list}. The bytes are those of the moment in which they are appended. */
+    @ConformanceCase
+    void inlineDataOfSeveralPiecesIsOneMessage() throws RdmaException {
+        Players players = players(connection().sendOperations(SendOpcode.SEND)
+                .with(own -> own.inlineData = 32));
+        MemorySegment bytes = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6});
+        long received = players.server.receive(6);
+        long id = players.client.newId();
+        try (SendBatch batch = players.client.queuePair.startBatch()) {
+            batch.id(id).flags(SendFlag.SIGNALED).send().inline(bytes.asSlice(0, 1))
+                    .inline(bytes.asSlice(1, 0)).inline(bytes.asSlice(1, 5));
+            bytes.fill((byte) 0);
+            batch.post();
+        }
+        players.client.awaitSuccess(id);
+        assertThat(players.server.awaitSuccess(received).byteLength()).isEqualTo(6);
+        assertThat(players.server.load(Player.RECEIVE_AT, 6)).containsExactly(1, 2, 3, 4, 5, 6);
     }
 
     // ---------------------------------------------------------------- access to the peer's memory

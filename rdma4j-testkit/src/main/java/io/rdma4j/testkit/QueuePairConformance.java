@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -10,14 +11,18 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -308,5 +313,50 @@ public abstract class QueuePairConformance extends Conformance {
             client.awaitSuccess(reads[i]);
             assertThat(client.load(Player.RECEIVE_AT + 4L * i, bytes.length)).isEqualTo(bytes);
         }
+    }
+
+    // ---------------------------------------------------------------- posting lists
+
+    /** C: {@code bad_wr} of {@code ibv_post_send}. */
+    @ConformanceCase
+    void listOfSendsEndsAtTheOneThatIsRefused() throws RdmaException {
+        Players players = players();
+        Player client = players.client;
+        long received = players.server.receive(8);
+        long first = client.newId();
+        SendWorkRequest good = new SendWorkRequest().id(first).send().add(client.region, 0, 8)
+                .set(SendFlag.SIGNALED);
+        SendWorkRequest bad = new SendWorkRequest().id(first + 1).send();
+        for (int i = 0; i <= client.queuePair.capabilities().maxSendElements(); i++) {
+            bad.add(client.region, 0, 8);
+        }
+        assertEndsAt(() -> client.queuePair.postSend(List.of(good, bad, good)), 1);
+        client.awaitSuccess(first);
+        players.server.awaitSuccess(received);
+        assertThat(client.queue.poll(new WorkCompletion())).isFalse();
+    }
+
+    /** C: {@code bad_wr} of {@code ibv_post_recv}. */
+    @ConformanceCase
+    void listOfReceivesEndsAtTheOneThatIsRefused() throws RdmaException {
+        Players players = players();
+        Player server = players.server;
+        long first = server.newId();
+        ReceiveWorkRequest good = new ReceiveWorkRequest().id(first).add(server.region, 0, 8);
+        ReceiveWorkRequest bad = new ReceiveWorkRequest().id(first + 2);
+        for (int i = 0; i <= server.queuePair.capabilities().maxReceiveElements(); i++) {
+            bad.add(server.region, 0, 8);
+        }
+        assertEndsAt(() -> server.queuePair.postReceive(List.of(good, good, bad, good)), 2);
+        for (int round = 0; round < 2; round++) {
+            long sent = players.client.post(players.client.work(SendOpcode.SEND, 8));
+            players.client.awaitSuccess(sent);
+            server.awaitSuccess(first);
+        }
+    }
+
+    private static void assertEndsAt(ThrowingCallable post, int index) {
+        assertThat(refusalOf(post)).isInstanceOfSatisfying(PostException.class,
+                refusal -> assertThat(refusal.failedIndex()).isEqualTo(index));
     }
 }

@@ -44,13 +44,13 @@ class ConformanceSuiteTest {
                 Map.entry("CompletionQueue", 4), Map.entry("CompletionEvent", 2),
                 Map.entry("ExtendedCompletionQueue", 4), Map.entry("AddressHandle", 3),
                 Map.entry("MemoryRegion", 18),
-                Map.entry("QueuePair", 19), Map.entry("ExtendedQueuePair", 20),
+                Map.entry("QueuePair", 21), Map.entry("ExtendedQueuePair", 21),
                 Map.entry("Atomic", 7), Map.entry("SharedReceiveQueue", 3),
                 Map.entry("ParentDomain", 6), Map.entry("RelaxedOrdering", 3),
                 Map.entry("ConnectionManager", 11), Map.entry("Fork", 1),
                 Map.entry("Objects", 2), Map.entry("CallOrder", 2), Map.entry("Zero", 35),
                 Map.entry("Fault", 20));
-        assertThat(sum(required)).isEqualTo(159 + 20);
+        assertThat(sum(required)).isEqualTo(162 + 20);
     }
 
     @Test
@@ -59,13 +59,13 @@ class ConformanceSuiteTest {
         assertThat(required).containsOnly(Map.entry("Device", 13), Map.entry("ProtectionDomain", 4),
                 Map.entry("CompletionQueue", 4), Map.entry("CompletionEvent", 1),
                 Map.entry("ExtendedCompletionQueue", 3), Map.entry("MemoryRegion", 9 + 8),
-                Map.entry("QueuePair", 7),
-                Map.entry("ExtendedQueuePair", 9 + 1), Map.entry("SharedReceiveQueue", 3),
+                Map.entry("QueuePair", 9),
+                Map.entry("ExtendedQueuePair", 10 + 1), Map.entry("SharedReceiveQueue", 3),
                 Map.entry("ParentDomain", 5), Map.entry("RelaxedOrdering", 2),
                 Map.entry("ConnectionManager", 7), Map.entry("Fork", 1), Map.entry("Objects", 2),
                 Map.entry("CallOrder", 1), Map.entry("Zero", 27));
         // Nine of memory windows.
-        assertThat(sum(required)).isEqualTo(98 + 9);
+        assertThat(sum(required)).isEqualTo(101 + 9);
     }
 
     @Test
@@ -74,10 +74,10 @@ class ConformanceSuiteTest {
         assertThat(required).containsOnly(Map.entry("Device", 15), Map.entry("ProtectionDomain", 4),
                 Map.entry("CompletionQueue", 3), Map.entry("CompletionEvent", 2),
                 Map.entry("AddressHandle", 2), Map.entry("MemoryRegion", 1),
-                Map.entry("QueuePair", 12),
+                Map.entry("QueuePair", 14),
                 Map.entry("ExtendedQueuePair", 4), Map.entry("ConnectionManager", 8),
                 Map.entry("Fork", 1), Map.entry("Objects", 2));
-        assertThat(sum(required)).isEqualTo(54);
+        assertThat(sum(required)).isEqualTo(56);
     }
 
     @Test
@@ -89,7 +89,7 @@ class ConformanceSuiteTest {
                             && ConformanceProfile.SOFTWARE_IWARP.requires(each)
                             && !isOfAnEmptyGidEntry(each) && !isOfReset(each));
         }
-        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(39);
+        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(41);
     }
 
     /** {@return whether it needs more GIDs than the one that an RNIC has} */
@@ -106,7 +106,7 @@ class ConformanceSuiteTest {
     void tableHasALineForEachCaseAndNoOther() {
         assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
                 ConformanceSuite.entries().stream().map(Entry::test).toList());
-        assertThat(ConformanceSuite.entries()).hasSize(159 + 38 + 20);
+        assertThat(ConformanceSuite.entries()).hasSize(162 + 38 + 20);
     }
 
     @Test
@@ -152,7 +152,7 @@ class ConformanceSuiteTest {
         }
         assertThat(report.text())
                 .contains("| a device | a wire | software-roce "
-                        + "| 157 of 159, 1 accepted without effect, 1 failed "
+                        + "| 160 of 162, 1 accepted without effect, 1 failed "
                         + "| 0 of 38, 1 accepted without effect, 37 not supported |\n"
                         + "| a device | a bad wire | software-roce | 20 of 20 | none |\n")
                 .contains("\n## a device, a wire\n").contains("\n## a device, a bad wire\n")
