@@ -273,8 +273,13 @@ static struct rdma_cm_id *response(void) {
 
 static struct rdma_cm_id *accepted(void) {
     struct pair pair = accepted_pair(0);
-    if (!next_event(pair.active, NULL, EVENT_MS)) {
+    struct seen *seen = next_event(pair.active, NULL, EVENT_MS);
+    if (!seen) {
         unprepared("response");
+    }
+    if (seen->type == RDMA_CM_EVENT_ESTABLISHED) {
+        /* On iWARP the answer establishes. */
+        await(pair.passive, RDMA_CM_EVENT_ESTABLISHED);
     }
     return pair.passive;
 }
