@@ -87,14 +87,20 @@ class ConformanceSuiteTest {
             assertThat(ConformanceProfile.NATIVE_IWARP.requires(each)).as(entry.test())
                     .isEqualTo(ConformanceProfile.NATIVE.requires(each)
                             && ConformanceProfile.SOFTWARE_IWARP.requires(each)
-                            && !isOfAnEmptyGidEntry(each) && !isOfReset(each));
+                            && !isOfAnEmptyGidEntry(each) && !isOfReset(each)
+                            && !isOfAPeerThatKeepsTheKernel(each));
         }
-        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(43);
+        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(42);
     }
 
     /** {@return whether it needs more GIDs than the one that an RNIC has} */
     private static boolean isOfAnEmptyGidEntry(String each) {
         return each.equals("DeviceConformance#emptyGidEntryIsRefused");
+    }
+
+    /** {@return whether siw may not return from closing what it has opened} */
+    private static boolean isOfAPeerThatKeepsTheKernel(String each) {
+        return each.equals("CallOrderConformance#idOfConnectionsAnswersEachCallWhenItHasAPeer");
     }
 
     /** {@return whether it needs the state RESET, in which the kernel leaves no queue pair of an RNIC} */
