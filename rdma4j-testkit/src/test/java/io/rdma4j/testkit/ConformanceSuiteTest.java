@@ -48,9 +48,9 @@ class ConformanceSuiteTest {
                 Map.entry("Atomic", 7), Map.entry("SharedReceiveQueue", 3),
                 Map.entry("ParentDomain", 6), Map.entry("RelaxedOrdering", 3),
                 Map.entry("ConnectionManager", 11), Map.entry("Fork", 1),
-                Map.entry("Objects", 2), Map.entry("CallOrder", 4), Map.entry("Zero", 35),
+                Map.entry("Objects", 2), Map.entry("CallOrder", 6), Map.entry("Zero", 35),
                 Map.entry("Fault", 20));
-        assertThat(sum(required)).isEqualTo(164 + 20);
+        assertThat(sum(required)).isEqualTo(166 + 20);
     }
 
     @Test
@@ -63,9 +63,9 @@ class ConformanceSuiteTest {
                 Map.entry("ExtendedQueuePair", 10 + 1), Map.entry("SharedReceiveQueue", 3),
                 Map.entry("ParentDomain", 5), Map.entry("RelaxedOrdering", 2),
                 Map.entry("ConnectionManager", 7), Map.entry("Fork", 1), Map.entry("Objects", 2),
-                Map.entry("CallOrder", 2), Map.entry("Zero", 27));
+                Map.entry("CallOrder", 3), Map.entry("Zero", 27));
         // Nine of memory windows.
-        assertThat(sum(required)).isEqualTo(102 + 9);
+        assertThat(sum(required)).isEqualTo(103 + 9);
     }
 
     @Test
@@ -76,8 +76,8 @@ class ConformanceSuiteTest {
                 Map.entry("AddressHandle", 2), Map.entry("MemoryRegion", 1),
                 Map.entry("QueuePair", 14),
                 Map.entry("ExtendedQueuePair", 4), Map.entry("ConnectionManager", 8),
-                Map.entry("Fork", 1), Map.entry("Objects", 2), Map.entry("CallOrder", 4));
-        assertThat(sum(required)).isEqualTo(60);
+                Map.entry("Fork", 1), Map.entry("Objects", 2), Map.entry("CallOrder", 6));
+        assertThat(sum(required)).isEqualTo(62);
     }
 
     @Test
@@ -100,7 +100,7 @@ class ConformanceSuiteTest {
 
     /** {@return whether siw may not return from closing what it has opened} */
     private static boolean isOfAPeerThatKeepsTheKernel(String each) {
-        return each.equals("CallOrderConformance#idOfConnectionsAnswersEachCallWhenItHasAPeer");
+        return each.matches(".*#idOfConnectionsAnswersEachCallWh(ileItIsConnected|enItIsAnswered)");
     }
 
     /** {@return whether it needs the state RESET, in which the kernel leaves no queue pair of an RNIC} */
@@ -112,7 +112,7 @@ class ConformanceSuiteTest {
     void tableHasALineForEachCaseAndNoOther() {
         assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
                 ConformanceSuite.entries().stream().map(Entry::test).toList());
-        assertThat(ConformanceSuite.entries()).hasSize(164 + 38 + 20);
+        assertThat(ConformanceSuite.entries()).hasSize(166 + 38 + 20);
     }
 
     @Test
@@ -158,7 +158,7 @@ class ConformanceSuiteTest {
         }
         assertThat(report.text())
                 .contains("| a device | a wire | software-roce "
-                        + "| 162 of 164, 1 accepted without effect, 1 failed "
+                        + "| 164 of 166, 1 accepted without effect, 1 failed "
                         + "| 0 of 38, 1 accepted without effect, 37 not supported |\n"
                         + "| a device | a bad wire | software-roce | 20 of 20 | none |\n")
                 .contains("\n## a device, a wire\n").contains("\n## a device, a bad wire\n")
