@@ -10,11 +10,12 @@ CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma4j-intero
 # What is in it: other contents of the folder are left alone.
 CONTENTS = ("root", "initrd", "initrd.gz", "source", "release", "recipe")
 PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
-            "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "perftest", "tcpdump", "tshark"]
+            "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "librdmacm-dev", "rdmacm-utils", "perftest",
+            "tcpdump", "tshark"]
 COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
             "ib_write_bw", "tcpdump", "tshark"]
 # Files of packages whose installation no command shows.
-FILES = ["/usr/include/infiniband/verbs.h", "/etc/libibverbs.d/rxe.driver"]
+FILES = ["/usr/include/infiniband/verbs.h", "/usr/include/rdma/rdma_cma.h", "/etc/libibverbs.d/rxe.driver"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
 # In an ELF file: the kinds of the section that has the symbols and of those that are only memory, and the size of a symbol.
 SYMBOLS, ONLY_MEMORY, SYMBOL_SIZE = 2, 8, 24

@@ -15,6 +15,7 @@ from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError, PyverbsUserErr
 B = java.type('pyverbs.Bridge')
 _Devices = java.type('io.rdma4j.verbs.RdmaDevices')
 _RdmaException = java.type('io.rdma4j.verbs.RdmaException')
+_PostException = java.type('io.rdma4j.verbs.PostException')
 _RuntimeException = java.type('java.lang.RuntimeException')
 _Exception = java.type('java.lang.Exception')
 _Channel = java.type('io.rdma4j.verbs.CompletionChannel')
@@ -36,6 +37,7 @@ def _do(message, call, *args):
     except _RdmaException as ex:
         code = ex.errorNumber()
         _last.errno = code
+        _last.failed = ex.failedIndex() if isinstance(ex, _PostException) else 0
         if os.environ.get('PYVERBS_TRACE'):
             _note(f'{message}: {ex.getMessage()}')
         raise PyverbsRDMAError(message, code) from None
@@ -44,6 +46,19 @@ def _do(message, call, *args):
         _last.errno = 22
         _note(f'{message}: unchecked {ex.toString()}')
         raise PyverbsRDMAError(message, 22) from None
+
+
+def _post(message, call, queue, wr, bad_wr):
+    """As in C, bad_wr becomes the first request that was not posted."""
+    chain = _do(message, wr.chain)
+    try:
+        _do(message, call, queue, chain)
+    except PyverbsRDMAError:
+        if bad_wr is not None:
+            for _ in range(getattr(_last, 'failed', 0)):
+                wr = wr.next_wr
+            vars(bad_wr).update(vars(wr))
+        raise
 
 
 def PyverbsRDMAErrno(msg):
@@ -1226,10 +1241,10 @@ class QP(PyverbsCM):
         return attr, init
 
     def post_recv(self, wr, bad_wr=None):
-        _do('Failed to post recv', B.postRecv, self.j, wr.chain())
+        _post('Failed to post recv', B.postRecv, self.j, wr, bad_wr)
 
     def post_send(self, wr, bad_wr=None):
-        _do('Failed to post send', B.postSend, self.j, _do('Failed to post send', wr.chain))
+        _post('Failed to post send', B.postSend, self.j, wr, bad_wr)
 
     def set_ece(self, ece):
         if ece.vendor_id:
@@ -1271,6 +1286,11 @@ def _qp_attr(got):
     attr.cap = QPCap(*[v[26 + i] for i in range(5)])
     attr._mask = v[31]
     return attr
+
+
+class DataBuffer(PyverbsCM):
+    def __init__(self, addr, length):
+        self.addr, self.length = addr, length
 
 
 class QPEx(QP):
@@ -1342,6 +1362,10 @@ class QPEx(QP):
 
     def wr_set_inline_data(self, addr, length):
         self._set('inline', addr, length)
+
+    def wr_set_inline_data_list(self, num_buf, buf_list):
+        for buffer in buf_list[:num_buf]:
+            self.wr_set_inline_data(buffer.addr, buffer.length)
 
     def wr_set_sge(self, sge):
         self._set('sge', sge.lkey, sge.addr, sge.length)
@@ -1420,7 +1444,7 @@ class SRQ(PyverbsCM):
         return SrqAttr(got.maxRequests(), got.maxElements(), got.limit())
 
     def post_recv(self, wr, bad_wr=None):
-        _do('Failed to post receive to SRQ.', B.postSrq, self.j, wr.chain())
+        _post('Failed to post receive to SRQ.', B.postSrq, self.j, wr, bad_wr)
 
 
 class XRCDInitAttr(PyverbsObject):

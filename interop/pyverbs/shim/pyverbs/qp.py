@@ -1,1 +1,1 @@
-from pyverbs._core import QPCap, QPInitAttr, QPInitAttrEx, QPAttr, QP, QPEx, ECE, QPRateLimitAttr
+from pyverbs._core import QPCap, QPInitAttr, QPInitAttrEx, QPAttr, QP, QPEx, ECE, QPRateLimitAttr, DataBuffer

@@ -42,7 +42,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>In {@link PortSpace#UDP} the same steps look up a datagram service. ESTABLISHED on the active side
  * says where to send ({@link CmEvent#datagram}). The passive side is finished when it has accepted. Neither
- * disconnects. {@link #joinMulticast} needs only an address.
+ * disconnects. {@link #joinMulticast} needs only an address, and comes before the route.
  *
  * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
  * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link RdmaClosedException}.
@@ -101,7 +101,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         exchange = type == QueuePairType.UD
                 ? new IdDatagram(kind, states, events, addresses, options, own)
                 : new IdConnection(kind, states, events, addresses, options, own);
-        groups = new IdGroups(events, addresses, options, own);
+        groups = new IdGroups(states, events, addresses, options, own);
         backlog = new ListenBacklog(kind, states, events, addresses, options, this::requested);
         resolver = new NameResolver(events);
     }
@@ -575,8 +575,9 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @param attributes its attributes. Its type is that of the id ({@link #queuePairType}). A missing completion queue is
      *        created, with a channel. If they name no shared receive queue, that of the id is used, if it has one. Inline
      *        data is raised to {@link #INLINE_DATA} bytes if it is less
-     * @throws RdmaException EINVAL if the id has a queue pair, or if a type was set that is not that of the id, or for a
-     *         domain of another device context; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
+     * @throws RdmaException EINVAL if the id has a queue pair, if a type was set that is not that of the id, for a
+     *         domain of another device context, for a listener of connections, and when the connection has ended; ENODEV if
+     *         the device was removed; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
      */
@@ -602,6 +603,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return made(() -> {
             addresses.device();
             own.checkCreate(wanted.attributes());
+            exchange.requireUseForQueuePair("create queue pair");
             return own.create(wanted.domain(), wanted.attributes(), exchange.bringUpOfNew());
         });
     }
@@ -668,13 +670,15 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * state} INIT is possible once the id has an address; RTR and RTS after CONNECT_RESPONSE on the
      * active side, after CONNECT_REQUEST on the passive side. C: {@code rdma_init_qp_attr}.
      *
-     * @throws RdmaException EINVAL for another state, or before the peer's parameters are known
+     * @throws RdmaException EINVAL for another state, before the peer's parameters are known, for a listener of connections,
+     *         and when the connection has ended; ENODEV if the device was removed
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
      */
     public QueuePairAttributes initQueuePairAttributes(QueuePairState target) throws RdmaException {
         return made(() -> {
             addresses.device();
+            exchange.requireUseForQueuePair("initialize queue pair attributes");
             return exchange.bringUp().attributes(target);
         });
     }
@@ -860,7 +864,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * ({@link AsyncEventType#COMMUNICATION_ESTABLISHED}). So the connection is established although the peer's confirmation
      * may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
      *
-     * @throws RdmaException EISCONN if the connection is established already, which may be ignored
+     * @throws RdmaException EISCONN if the connection is established already, which may be ignored; EINVAL before it is
+     *         accepted and when it has ended; ECONNRESET if the peer ends it at this moment
      */
     public void communicationEstablished() throws RdmaException {
         step(() -> exchange.communicationEstablished());
@@ -898,8 +903,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
-     * @throws RdmaException EINVAL unless the id is of datagrams, for an address that is not a multicast group or of
-     *         another IP version than the id's, or while another thread takes a step of this synchronous id; EADDRINUSE
+     * @throws RdmaException EINVAL unless the id is of datagrams and bound, or has resolved its address and no more, as Linux
+     *         has it; for an address that is not a multicast group or of another IP version than the id's, or while another thread takes a step of this synchronous id; EADDRINUSE
      *         if the id has joined the group already; a synchronous id also EOPNOTSUPP if the device supports no
      *         datagrams or its driver no such groups, ENETUNREACH if the device has lost the local address,
      *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit if the queue pair or the

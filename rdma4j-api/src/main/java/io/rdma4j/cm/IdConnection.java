@@ -147,6 +147,9 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
 
     @Override
     void communicationEstablished() throws RdmaException {
+        if (states.is(IdState.ENDED)) {
+            throw states.wrong("notify");
+        }
         connection("notify").communicationEstablished();
     }
 
@@ -211,6 +214,17 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     }
 
     // ---------------------------------------------------------------- what the device says
+
+    /** A listener connects the queue pairs of its requests, and a connection that has ended connects none. */
+    @Override
+    void requireUseForQueuePair(String operation) throws RdmaException {
+        switch (states.now()) {
+            case LISTENING, ENDED, REMOVED, CLOSED -> throw states.wrong(operation);
+            case IDLE, BOUND, ADDRESS_RESOLVED, ROUTE_RESOLVED, REQUESTED, CONNECTING, ACCEPTING,
+                    CONNECTED ->
+                {}
+        }
+    }
 
     @Override
     QueuePairBringUp bringUpOfNew() {

@@ -150,6 +150,14 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
         return parameters.qkey() == 0 ? DatagramParameters.UDP_QKEY : parameters.qkey();
     }
 
+    /** Datagrams go to whom the application says, whatever became of a look-up. */
+    @Override
+    void requireUseForQueuePair(String operation) throws RdmaException {
+        if (states.is(IdState.REMOVED) || states.is(IdState.CLOSED)) {
+            throw states.wrong(operation);
+        }
+    }
+
     @Override
     QueuePairBringUp bringUpOfNew() throws RdmaException {
         String operation = "create queue pair";

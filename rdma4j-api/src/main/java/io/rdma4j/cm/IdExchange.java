@@ -61,6 +61,9 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
 
     // ---------------------------------------------------------------- what the device says
 
+    /** @throws RdmaException EINVAL in a state in which no queue pair of the id can come to a peer, ENODEV without a device */
+    abstract void requireUseForQueuePair(String operation) throws RdmaException;
+
     /** {@return the steps of a new queue pair of the id that are possible without a peer} */
     abstract QueuePairBringUp bringUpOfNew() throws RdmaException;
 

@@ -14,6 +14,7 @@ import java.util.Map;
 final class IdGroups {
     private static final String JOIN = "join multicast group";
 
+    private final IdStateMachine states;
     private final IdEvents events;
     private final IdAddresses addresses;
     private final IdOptions options;
@@ -22,7 +23,9 @@ final class IdGroups {
     private final Map<InetAddress, GroupMember> groups = new LinkedHashMap<>();
     private boolean isClosed;
 
-    IdGroups(IdEvents events, IdAddresses addresses, IdOptions options, IdQueuePair queuePair) {
+    IdGroups(IdStateMachine states, IdEvents events, IdAddresses addresses, IdOptions options,
+            IdQueuePair queuePair) {
+        this.states = states;
         this.events = events;
         this.addresses = addresses;
         this.options = options;
@@ -42,11 +45,24 @@ final class IdGroups {
                 throw new RdmaException(Errno.EINVAL, JOIN,
                         group.getHostAddress() + " is no multicast address");
             }
+            requireBeforeRoute();
             addresses.device();
             JoinRequest request = new JoinRequest(group, own(group), options.typeOfService,
                     membership == MulticastMembership.SEND_ONLY_FULL_MEMBER);
             begin(datagram, request, context);
             step.complete(JOIN, CmEventType.MULTICAST_JOIN);
+        }
+    }
+
+    /** As in Linux. */
+    private void requireBeforeRoute() throws RdmaException {
+        switch (states.now()) {
+            case IDLE, BOUND, ADDRESS_RESOLVED -> {}
+            case ROUTE_RESOLVED, LISTENING, REQUESTED, CONNECTING, ACCEPTING, CONNECTED, ENDED ->
+                throw new RdmaException(Errno.EINVAL, JOIN,
+                        states.now().hint()
+                                + "; an id joins while it is bound or its address resolved");
+            case REMOVED, CLOSED -> throw states.wrong(JOIN);
         }
     }
 

@@ -24,8 +24,8 @@ public final class HandlerPolling {
      */
     public int poll(CompletionQueue queue, int limit, CompletionHandler handler)
             throws RdmaException {
-        if (limit < 1) {
-            throw new IllegalArgumentException("the limit must be at least 1, not " + limit);
+        if (limit < 0) {
+            throw new IllegalArgumentException("the limit must be at least 0, not " + limit);
         }
         WorkCompletion taken = spare.getAndSet(null);
         WorkCompletion completion = taken == null ? new WorkCompletion() : taken;

@@ -60,7 +60,7 @@ public interface CompletionQueue extends AutoCloseable {
      * Takes completions from the queue, oldest first, without waiting, and hands each to a handler. Allocates nothing while
      * one thread at a time polls the queue so.
      *
-     * @param limit how many at most, from 1
+     * @param limit how many at most, from 0
      * @return how many were taken
      * @throws RdmaException as {@link #poll(WorkCompletion)}, and what the handler throws; the completion that it had was
      *         taken, those after it are still in the queue

@@ -2,6 +2,7 @@ package io.rdma4j.ibverbs;
 
 import io.rdma4j.testkit.AddressHandleConformance;
 import io.rdma4j.testkit.AtomicConformance;
+import io.rdma4j.testkit.CallOrderConformance;
 import io.rdma4j.testkit.CompletionEventConformance;
 import io.rdma4j.testkit.CompletionQueueConformance;
 import io.rdma4j.testkit.ConnectionManagerConformance;
@@ -18,6 +19,7 @@ import io.rdma4j.testkit.QueuePairConformance;
 import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
 import io.rdma4j.testkit.TimestampConformance;
+import io.rdma4j.testkit.ZeroConformance;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -67,6 +69,9 @@ class NativeConformanceSuite {
     class RelaxedOrdering extends RelaxedOrderingConformance implements NativeUnderTest {}
 
     @Nested
+    class CallOrder extends CallOrderConformance implements NativeUnderTest {}
+
+    @Nested
     class Connections extends ConnectionManagerConformance implements NativeUnderTest {}
 
     @Nested
@@ -80,4 +85,7 @@ class NativeConformanceSuite {
 
     @Nested
     class EveryObject extends ObjectsConformance implements NativeUnderTest {}
+
+    @Nested
+    class Zeros extends ZeroConformance implements NativeUnderTest {}
 }

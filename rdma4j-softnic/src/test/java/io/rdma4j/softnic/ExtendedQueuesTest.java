@@ -111,7 +111,7 @@ class ExtendedQueuesTest {
         assertThat(handled).containsExactly(1L, 2L, 3L, 4L);
         assertThat(queue.poll(8, completion -> handled.add(0L))).isZero();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> queue.poll(0, completion -> handled.add(0L)));
+                .isThrownBy(() -> queue.poll(-1, completion -> handled.add(0L)));
     }
 
     @Test

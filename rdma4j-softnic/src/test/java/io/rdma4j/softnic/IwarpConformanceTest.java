@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.testkit.AddressHandleConformance;
 import io.rdma4j.testkit.AtomicConformance;
+import io.rdma4j.testkit.CallOrderConformance;
 import io.rdma4j.testkit.CompletionEventConformance;
 import io.rdma4j.testkit.CompletionQueueConformance;
 import io.rdma4j.testkit.ConformanceRun;
@@ -20,6 +21,7 @@ import io.rdma4j.testkit.QueuePairConformance;
 import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
 import io.rdma4j.testkit.TimestampConformance;
+import io.rdma4j.testkit.ZeroConformance;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
@@ -107,6 +109,9 @@ class IwarpConformanceTest {
     class RelaxedOrdering extends RelaxedOrderingConformance implements IwarpUnderTest {}
 
     @Nested
+    class CallOrder extends CallOrderConformance implements IwarpUnderTest {}
+
+    @Nested
     class Connections extends ConnectionManagerConformance implements IwarpUnderTest {}
 
     @Nested
@@ -120,4 +125,7 @@ class IwarpConformanceTest {
 
     @Nested
     class EveryObject extends ObjectsConformance implements IwarpUnderTest {}
+
+    @Nested
+    class Zeros extends ZeroConformance implements IwarpUnderTest {}
 }

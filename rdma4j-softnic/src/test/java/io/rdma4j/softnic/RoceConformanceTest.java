@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.testkit.AddressHandleConformance;
 import io.rdma4j.testkit.AtomicConformance;
+import io.rdma4j.testkit.CallOrderConformance;
 import io.rdma4j.testkit.CompletionEventConformance;
 import io.rdma4j.testkit.CompletionQueueConformance;
 import io.rdma4j.testkit.ConformanceRun;
@@ -21,6 +22,7 @@ import io.rdma4j.testkit.QueuePairConformance;
 import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
 import io.rdma4j.testkit.TimestampConformance;
+import io.rdma4j.testkit.ZeroConformance;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -71,6 +73,9 @@ class RoceConformanceTest {
     class RelaxedOrdering extends RelaxedOrderingConformance implements LoopbackUnderTest {}
 
     @Nested
+    class CallOrder extends CallOrderConformance implements LoopbackUnderTest {}
+
+    @Nested
     class IbConnectionManager extends ConnectionManagerConformance implements LoopbackUnderTest {}
 
     @Nested
@@ -84,6 +89,9 @@ class RoceConformanceTest {
 
     @Nested
     class EveryObject extends ObjectsConformance implements LoopbackUnderTest {}
+
+    @Nested
+    class Zeros extends ZeroConformance implements LoopbackUnderTest {}
 
     @Nested
     class Faults extends FaultConformance {

@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.testkit.AddressHandleConformance;
 import io.rdma4j.testkit.AtomicConformance;
+import io.rdma4j.testkit.CallOrderConformance;
 import io.rdma4j.testkit.CompletionEventConformance;
 import io.rdma4j.testkit.CompletionQueueConformance;
 import io.rdma4j.testkit.ConformanceRun;
@@ -19,6 +20,7 @@ import io.rdma4j.testkit.QueuePairConformance;
 import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
 import io.rdma4j.testkit.TimestampConformance;
+import io.rdma4j.testkit.ZeroConformance;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -79,6 +81,11 @@ class SharedMemoryConformanceTest {
     class RelaxedOrdering extends RelaxedOrderingConformance implements SharedMemoryUnderTest {}
 
     @Nested
+    class CallOrder extends CallOrderConformance
+            implements
+                SharedMemoryUnderTest {}
+
+    @Nested
     class IbConnectionManager extends ConnectionManagerConformance
             implements
                 SharedMemoryUnderTest {}
@@ -94,4 +101,7 @@ class SharedMemoryConformanceTest {
 
     @Nested
     class EveryObject extends ObjectsConformance implements SharedMemoryUnderTest {}
+
+    @Nested
+    class Zeros extends ZeroConformance implements SharedMemoryUnderTest {}
 }

@@ -26,7 +26,7 @@ public abstract class AddressHandleConformance extends Conformance {
         return AddressHandleAttributes.to(gid.gid(), gid.index());
     }
 
-    @ConformanceCase(file = "test_addr", name = "create_ah")
+    @ConformanceCase(after = "test_addr.create_ah")
     void handleKeepsItsPathAndLeadsThere() throws RdmaException {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -57,7 +57,7 @@ public abstract class AddressHandleConformance extends Conformance {
                 .isEqualTo(sent);
     }
 
-    @ConformanceCase(file = "test_addr", name = "create_ah_roce")
+    @ConformanceCase(after = "test_addr.create_ah_roce")
     void roceRefusesAPathWithoutGlobalRoute() throws RdmaException {
         DeviceContext context = open();
         assumeOffered(context.queryPort(Player.PORT).linkLayer() == LinkLayer.ETHERNET,
@@ -71,7 +71,7 @@ public abstract class AddressHandleConformance extends Conformance {
                 Errno.EINVAL);
     }
 
-    @ConformanceCase(file = "test_addr", name = "destroy_ah")
+    @ConformanceCase(after = "test_addr.destroy_ah")
     void handleCanBeFreedTwice() throws RdmaException {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());

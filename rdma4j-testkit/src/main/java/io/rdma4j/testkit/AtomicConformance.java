@@ -21,21 +21,21 @@ public abstract class AtomicConformance extends Conformance {
         return players.client.work(SendOpcode.ATOMIC_FETCH_AND_ADD, 8).atomic(2, 0);
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_cmp_and_swap")
+    @ConformanceCase(after = "test_atomic.atomic_cmp_and_swap")
     void swapsOnlyWhatIsEqual() throws RdmaException {
         Players players = players(settings());
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 1);
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_fetch_and_add")
+    @ConformanceCase(after = "test_atomic.atomic_fetch_and_add")
     void addsAndGivesBackTheOldValue() throws RdmaException {
         Players players = players(settings());
         players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
         players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, -1, 2);
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_qp_access")
+    @ConformanceCase(after = "test_atomic.atomic_invalid_qp_access")
     void queuePairWithoutTheRightRefuses() throws RdmaException {
         Players players = players(settings().queuePairAccess(AccessFlag.REMOTE_WRITE));
         // A queue pair without atomics may report an invalid request.
@@ -43,14 +43,14 @@ public abstract class AtomicConformance extends Conformance {
                 WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_mr_access")
+    @ConformanceCase(after = "test_atomic.atomic_invalid_mr_access")
     void regionWithoutTheRightRefuses() throws RdmaException {
         Players players = players(settings().regionAccess(AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
         players.assertAccessRefused(add(players));
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_non_aligned_addr")
+    @ConformanceCase(after = "test_atomic.atomic_non_aligned_addr")
     void addressThatIsNotAlignedIsRefused() throws RdmaException {
         Players players = players(settings());
         Work work = add(players);
@@ -66,14 +66,14 @@ public abstract class AtomicConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_lkey")
+    @ConformanceCase(after = "test_atomic.atomic_invalid_lkey")
     void wrongLocalKeyIsALocalProtectionError() throws RdmaException {
         Players players = players(settings());
         players.assertEnds(add(players).lkey(players.client.region.lkey() + 1),
                 WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_rkey")
+    @ConformanceCase(after = "test_atomic.atomic_invalid_rkey")
     void wrongRemoteKeyIsARemoteAccessError() throws RdmaException {
         Players players = players(settings());
         players.assertAccessRefused(add(players).rkey(players.server.region.rkey() + 1));

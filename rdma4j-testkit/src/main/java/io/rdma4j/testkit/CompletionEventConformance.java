@@ -9,13 +9,13 @@ public abstract class CompletionEventConformance extends Conformance {
     /** Called by subclasses. */
     protected CompletionEventConformance() {}
 
-    @ConformanceCase(file = "test_cq_events", name = "cq_events_ud")
+    @ConformanceCase(after = "test_cq_events.cq_events_ud")
     void eventsAnnounceDatagrams() throws RdmaException {
         players(new PlayerSettings().type(QueuePairType.UD).with(own -> own.usesEvents = true))
                 .exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_cq_events", name = "cq_events_rc")
+    @ConformanceCase(after = "test_cq_events.cq_events_rc")
     void eventsAnnounceMessages() throws RdmaException {
         players(new PlayerSettings().with(own -> own.usesEvents = true)).exchange(SendOpcode.SEND);
     }

@@ -26,7 +26,7 @@ public abstract class CompletionQueueConformance extends Conformance {
         return Math.toIntExact(context.queryDevice().limit(DeviceLimit.MAX_CQE));
     }
 
-    @ConformanceCase(file = "test_cq", name = "create_cq")
+    @ConformanceCase(after = "test_cq.create_cq")
     void everySizeAndVectorInRangeIsGiven() throws RdmaException {
         DeviceContext context = open();
         int vectors = context.queryDevice().completionVectors();
@@ -45,7 +45,7 @@ public abstract class CompletionQueueConformance extends Conformance {
                 new CompletionQueueInitAttributes().capacity(16).completionVector(vectors - 1)));
     }
 
-    @ConformanceCase(file = "test_cq", name = "create_cq_with_comp_channel")
+    @ConformanceCase(after = "test_cq.create_cq_with_comp_channel")
     void everySizeIsGivenWithAChannel() throws RdmaException {
         DeviceContext context = open();
         for (int size : sizes(context)) {
@@ -57,7 +57,7 @@ public abstract class CompletionQueueConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_cq", name = "create_cq_bad_flow")
+    @ConformanceCase(after = "test_cq.create_cq_bad_flow")
     void sizesAndVectorsOutOfRangeAreRefused() throws RdmaException {
         DeviceContext context = open();
         int tooMany = largest(context) + 1;
@@ -75,7 +75,7 @@ public abstract class CompletionQueueConformance extends Conformance {
                 Errno.EINVAL);
     }
 
-    @ConformanceCase(file = "test_cq", name = "resize_cq")
+    @ConformanceCase(after = "test_cq.resize_cq")
     void queueShrinksOnlyToWhatItHolds() throws RdmaException {
         Players players = players(new PlayerSettings()
                 .type(isIwarp() ? QueuePairType.RC : QueuePairType.UD)

@@ -33,7 +33,7 @@ public enum ConformanceProfile {
     NATIVE_IWARP("native-iwarp", TransportType.IWARP, ConnectionMethod.CONNECTION_MANAGER);
 
     private static final String TABLE = "cases.txt";
-    /** The profiles that require a case, by file and name of the case. */
+    /** The profiles that require a case, by its name. */
     private static final Map<String, Set<ConformanceProfile>> ROWS = read();
 
     private final String column;
@@ -61,23 +61,18 @@ public enum ConformanceProfile {
         return connectionMethod;
     }
 
-    /** {@return whether every device of this kind must pass a case} */
-    public boolean requires(ConformanceCase conformanceCase) {
-        String key = key(conformanceCase.file(), conformanceCase.name());
-        Set<ConformanceProfile> row = ROWS.get(key);
+    /** {@return whether every device of this kind must pass a case, named as {@link ConformanceSuite.Entry#test}} */
+    public boolean requires(String test) {
+        Set<ConformanceProfile> row = ROWS.get(test);
         if (row == null) {
-            throw new IllegalStateException(TABLE + " has no line for " + key);
+            throw new IllegalStateException(TABLE + " has no line for " + test);
         }
         return row.contains(this);
     }
 
-    /** {@return the cases that the table has a line for, as file and name} */
+    /** {@return the cases that the table has a line for} */
     static List<String> cases() {
         return List.copyOf(ROWS.keySet());
-    }
-
-    private static String key(String file, String name) {
-        return file + ' ' + name;
     }
 
     private static Map<String, Set<ConformanceProfile>> read() {
@@ -99,20 +94,20 @@ public enum ConformanceProfile {
     private static void add(Map<String, Set<ConformanceProfile>> rows, String line) {
         ConformanceProfile[] profiles = values();
         String[] words = line.strip().split(" +", -1);
-        if (words.length != 2 + profiles.length) {
-            throw new IllegalStateException(TABLE + " wants a file, a case, and R or o for each of "
+        if (words.length != 1 + profiles.length) {
+            throw new IllegalStateException(TABLE + " wants a case, and R or o for each of "
                     + List.of(profiles) + ", not: " + line);
         }
         Set<ConformanceProfile> requiring = EnumSet.noneOf(ConformanceProfile.class);
         for (int i = 0; i < profiles.length; i++) {
-            switch (words[2 + i]) {
+            switch (words[1 + i]) {
                 case "R" -> requiring.add(profiles[i]);
                 case "o" -> {}
                 default -> throw new IllegalStateException(
-                        TABLE + " has R for required and o for optional, not " + words[2 + i]);
+                        TABLE + " has R for required and o for optional, not " + words[1 + i]);
             }
         }
-        if (rows.put(key(words[0], words[1]), requiring) != null) {
+        if (rows.put(words[0], requiring) != null) {
             throw new IllegalStateException(TABLE + " has two lines for " + line);
         }
     }

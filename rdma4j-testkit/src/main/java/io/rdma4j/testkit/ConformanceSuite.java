@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** The classes of the suite, in the order of the report, and their cases. */
@@ -13,20 +14,20 @@ public final class ConformanceSuite {
             QueuePairConformance.class, ExtendedQueuePairConformance.class,
             AtomicConformance.class, SharedReceiveQueueConformance.class,
             ParentDomainConformance.class, RelaxedOrderingConformance.class,
-            ConnectionManagerConformance.class, ForkConformance.class,
+            ConnectionManagerConformance.class, CallOrderConformance.class, ForkConformance.class,
             OnDemandPagingConformance.class, TimestampConformance.class,
-            ObjectsConformance.class);
+            ObjectsConformance.class, ZeroConformance.class);
     private static final List<Class<?>> FAULT_CLASSES = List.of(FaultConformance.class);
 
     private ConformanceSuite() {}
 
     /**
-     * A case and the test that is it.
+     * A case.
      *
-     * @param conformanceCase the case
-     * @param test the class of the suite and its method
+     * @param test its name: the class of the suite and the method
+     * @param after the test of others that had the idea, empty if there is none
      */
-    public record Entry(ConformanceCase conformanceCase, String test) {}
+    public record Entry(String test, String after) {}
 
     /** {@return the classes that need nothing but a device} */
     public static List<Class<?>> deviceClasses() {
@@ -53,20 +54,16 @@ public final class ConformanceSuite {
             for (Method method : each.getDeclaredMethods()) {
                 ConformanceCase found = method.getAnnotation(ConformanceCase.class);
                 if (found != null) {
-                    ofClass.add(new Entry(found, nameOf(method)));
+                    ofClass.add(new Entry(nameOf(method), found.after()));
                 }
             }
-            ofClass.sort((a, b) -> order(a).compareTo(order(b)));
+            ofClass.sort(Comparator.comparing(Entry::test));
             entries.addAll(ofClass);
         }
         return entries;
     }
 
-    private static String order(Entry entry) {
-        return entry.conformanceCase.file() + ' ' + entry.conformanceCase.name();
-    }
-
-    /** {@return the name by which the report knows a test} */
+    /** {@return the name by which the report and the table of what is required know a case} */
     static String nameOf(Method method) {
         return method.getDeclaringClass().getSimpleName() + '#' + method.getName();
     }

@@ -68,7 +68,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
 
     // ---------------------------------------------------------------- connections
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_sync_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_sync_traffic")
     void synchronousIdsConnectAndExchange() throws Exception {
         CmId listener = passive.newSynchronousId(PortSpace.TCP);
         listener.bindAddress(players.anyPort());
@@ -94,7 +94,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         client.disconnect();
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_traffic")
     void idsConnectByEventsWithAnAcknowledgementTimeout() throws RdmaException {
         int timeout = 21;
         CmId listener = players.listen(PortSpace.TCP);
@@ -120,7 +120,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         players.disconnect(client);
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_reject_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_reject_traffic")
     void rejectionCarriesBytesOfTheApplication() throws RdmaException {
         byte[] reason = "not today".getBytes(StandardCharsets.US_ASCII);
         CmId listener = players.listen(PortSpace.TCP);
@@ -138,7 +138,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_read")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_read")
     void connectedIdReadsThePeersMemory() throws RdmaException {
         CmPlayers.Connection connection = players.connected();
         MemoryRegion target = active.register(connection.client());
@@ -153,7 +153,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         players.disconnect(connection.client());
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_write")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_write")
     void connectedIdWritesThePeersMemory() throws RdmaException {
         CmPlayers.Connection connection = players.connected();
         MemoryRegion source = active.register(connection.client());
@@ -222,7 +222,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         assertThat(to.received(0)).isEqualTo(sent);
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_traffic_external_qp")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_traffic_external_qp")
     void idsConnectQueuePairsOfTheApplication() throws RdmaException {
         CmId listener = players.listen(PortSpace.TCP);
         CmId client = players.resolved(PortSpace.TCP, listener.localAddress());
@@ -257,13 +257,13 @@ public abstract class ConnectionManagerConformance extends Conformance {
 
     // ---------------------------------------------------------------- datagrams
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_udp_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_udp_traffic")
     void datagramServiceIsFoundAndAnswers() throws RdmaException {
         CmId listener = players.listen(PortSpace.UDP);
         exchangeDatagrams(players.resolved(PortSpace.UDP, listener.localAddress()), listener);
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_resolve_addrinfo")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_resolve_addrinfo")
     void namesAndServicesAreResolvedByEvents() throws RdmaException {
         String node = connectionAddress().getHostAddress();
         PortSpace space = isIwarp() ? PortSpace.TCP : PortSpace.UDP;
@@ -331,7 +331,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
 
     // ---------------------------------------------------------------- multicast groups
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_multicast_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_multicast_traffic")
     void membersOfAGroupHearWhatIsSentToIt() throws RdmaException {
         CmId receiver = joining(passive);
         receiver.joinMulticast(multicastAddress(), null);
@@ -340,7 +340,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         multicast(sender, receiver);
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_ex_multicast_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_ex_multicast_traffic")
     void groupIsJoinedWithAChoiceOfMembership() throws RdmaException {
         CmId receiver = joining(passive);
         receiver.joinMulticast(multicastAddress(), MulticastMembership.FULL_MEMBER, null);
@@ -349,7 +349,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
         multicast(sender, receiver);
     }
 
-    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_ex_leave_multicast_traffic")
+    @ConformanceCase(after = "test_rdmacm.rdmacm_async_ex_leave_multicast_traffic")
     void whoHasLeftAGroupHearsNoMore() throws RdmaException {
         InetAddress group = multicastAddress();
         CmId leaver = joining(passive);

@@ -32,7 +32,7 @@ public abstract class DeviceConformance extends Conformance {
     /** Called by subclasses. */
     protected DeviceConformance() {}
 
-    @ConformanceCase(file = "test_device", name = "dev_list")
+    @ConformanceCase(after = "test_device.dev_list")
     void deviceIsListed() throws RdmaException {
         assertThat(RdmaDevices.list()).extracting(RdmaDevice::name).contains(device().name());
         assertThat(RdmaDevices.find(device().name()).nodeGuid()).isEqualTo(device().nodeGuid());
@@ -40,7 +40,7 @@ public abstract class DeviceConformance extends Conformance {
                 .isEqualTo(run().profile().transport());
     }
 
-    @ConformanceCase(file = "test_device", name = "open_dev")
+    @ConformanceCase(after = "test_device.open_dev")
     void deviceOpensSeveralTimes() throws RdmaException {
         DeviceContext first = open();
         DeviceContext second = open();
@@ -50,12 +50,12 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(second.queryDevice()).isNotNull();
     }
 
-    @ConformanceCase(file = "test_device", name = "query_device")
+    @ConformanceCase(after = "test_device.query_device")
     void attributesNameTheDeviceAndItsLimits() throws RdmaException {
         assertSound(open().queryDevice());
     }
 
-    @ConformanceCase(file = "test_device", name = "query_device_ex")
+    @ConformanceCase(after = "test_device.query_device_ex")
     void extendedAttributesAreSound() throws RdmaException {
         DeviceAttributes attributes = open().queryDevice();
         assertSound(attributes);
@@ -87,7 +87,7 @@ public abstract class DeviceConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_device", name = "phys_port_cnt_ex")
+    @ConformanceCase(after = "test_device.phys_port_cnt_ex")
     void portsAreCounted() throws RdmaException {
         DeviceContext context = open();
         int ports = context.queryDevice().physicalPortCount();
@@ -95,7 +95,7 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(context.queryPort(ports).state()).isNotNull();
     }
 
-    @ConformanceCase(file = "test_device", name = "query_port")
+    @ConformanceCase(after = "test_device.query_port")
     void portIsDescribed() throws RdmaException {
         PortAttributes port = open().queryPort(PORT);
         assertThat(port.state()).isNotNull();
@@ -109,7 +109,7 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(port.maxMessageSize()).isGreaterThan(0x1000);
     }
 
-    @ConformanceCase(file = "test_device", name = "query_port_bad_flow")
+    @ConformanceCase(after = "test_device.query_port_bad_flow")
     void portThatIsNotThereIsRefused() throws RdmaException {
         DeviceContext context = open();
         int beyond = context.queryDevice().physicalPortCount() + 1;
@@ -117,7 +117,7 @@ public abstract class DeviceConformance extends Conformance {
         assertRefused(() -> context.queryPort(0), Errno.EINVAL, "0");
     }
 
-    @ConformanceCase(file = "test_device", name = "query_port_speed")
+    @ConformanceCase(after = "test_device.query_port_speed")
     void portHasASpeed() throws RdmaException {
         DeviceContext context = open();
         long speed = context.queryPortSpeedMbps(PORT);
@@ -130,7 +130,7 @@ public abstract class DeviceConformance extends Conformance {
                 Integer.toString(beyond));
     }
 
-    @ConformanceCase(file = "test_device", name = "query_gid")
+    @ConformanceCase(after = "test_device.query_gid")
     void everyIndexOfTheGidTableCanBeAskedFor() throws RdmaException {
         DeviceContext context = open();
         int length = context.queryPort(PORT).gidTableLength();
@@ -141,7 +141,7 @@ public abstract class DeviceConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_device", name = "query_gid_table")
+    @ConformanceCase(after = "test_device.query_gid_table")
     void gidTableHoldsTheEntriesInUse() throws RdmaException {
         DeviceContext context = open();
         List<GidEntry> table = context.queryGidTable();
@@ -161,7 +161,7 @@ public abstract class DeviceConformance extends Conformance {
     }
 
     /** In C the buffer can be too small; here what is left of that is an index beyond the table. */
-    @ConformanceCase(file = "test_device", name = "query_gid_table_bad_flow")
+    @ConformanceCase(after = "test_device.query_gid_table_bad_flow")
     void indexBeyondTheGidTableIsRefused() throws RdmaException {
         DeviceContext context = open();
         int length = context.queryPort(PORT).gidTableLength();
@@ -171,7 +171,7 @@ public abstract class DeviceConformance extends Conformance {
         assertRefused(() -> context.queryGid(noPort, 0), Errno.EINVAL);
     }
 
-    @ConformanceCase(file = "test_device", name = "query_gid_ex")
+    @ConformanceCase(after = "test_device.query_gid_ex")
     void gidEntryTellsItsTypeAndPlace() throws RdmaException {
         DeviceContext context = open();
         for (GidEntry entry : context.queryGidTable()) {
@@ -180,7 +180,7 @@ public abstract class DeviceConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_device", name = "query_gid_ex_bad_flow")
+    @ConformanceCase(after = "test_device.query_gid_ex_bad_flow")
     void emptyGidEntryIsRefused() throws RdmaException {
         DeviceContext context = open();
         Set<Integer> used = usedGids(context);
@@ -204,7 +204,7 @@ public abstract class DeviceConformance extends Conformance {
         return used;
     }
 
-    @ConformanceCase(file = "test_device", name = "query_pkey")
+    @ConformanceCase(after = "test_device.query_pkey")
     void firstPkeyIsOneOfAPartition() throws RdmaException {
         DeviceContext context = open();
         assertThat(context.queryPkey(PORT, 0) & 0x7fff).isNotZero();
@@ -212,7 +212,7 @@ public abstract class DeviceConformance extends Conformance {
         assertRefused(() -> context.queryPkey(PORT, length), Errno.EINVAL);
     }
 
-    @ConformanceCase(file = "test_device", name = "get_pkey_index")
+    @ConformanceCase(after = "test_device.get_pkey_index")
     void pkeyIsFoundAtItsIndex() throws RdmaException {
         DeviceContext context = open();
         assertThat(context.pkeyIndex(PORT, context.queryPkey(PORT, 0))).isZero();
@@ -227,7 +227,7 @@ public abstract class DeviceConformance extends Conformance {
         return context;
     }
 
-    @ConformanceCase(file = "test_device", name = "create_dm")
+    @ConformanceCase(after = "test_device.create_dm")
     void deviceMemoryOfManySizesCanBeAllocated() throws RdmaException {
         DeviceContext context = openWithMemory();
         long largest = context.queryDevice().maxDeviceMemory();
@@ -238,7 +238,7 @@ public abstract class DeviceConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_device", name = "destroy_dm")
+    @ConformanceCase(after = "test_device.destroy_dm")
     void freedDeviceMemoryCanBeAllocatedAgain() throws RdmaException {
         DeviceContext context = openWithMemory();
         long largest = context.queryDevice().maxDeviceMemory();
@@ -246,7 +246,7 @@ public abstract class DeviceConformance extends Conformance {
         context.allocateDeviceMemory(largest, 4).close();
     }
 
-    @ConformanceCase(file = "test_device", name = "create_dm_bad_flow")
+    @ConformanceCase(after = "test_device.create_dm_bad_flow")
     void moreDeviceMemoryThanThereIsIsRefused() throws RdmaException {
         DeviceContext context = openWithMemory();
         long largest = context.queryDevice().maxDeviceMemory();
@@ -259,7 +259,7 @@ public abstract class DeviceConformance extends Conformance {
         most.close();
     }
 
-    @ConformanceCase(file = "test_device", name = "destroy_dm_bad_flow")
+    @ConformanceCase(after = "test_device.destroy_dm_bad_flow")
     void deviceMemoryCanBeFreedTwice() throws RdmaException {
         DeviceContext context = openWithMemory();
         long largest = context.queryDevice().maxDeviceMemory();
@@ -271,7 +271,7 @@ public abstract class DeviceConformance extends Conformance {
         assertRefused(() -> context.allocateDeviceMemory(4, 4), Errno.ENOMEM);
     }
 
-    @ConformanceCase(file = "test_device", name = "dm_write")
+    @ConformanceCase(after = "test_device.dm_write")
     void deviceMemoryCanBeWritten() throws RdmaException {
         DeviceMemory memory = keep(openWithMemory().allocateDeviceMemory(1024, 4));
         byte[] expected = new byte[1024];
@@ -286,7 +286,7 @@ public abstract class DeviceConformance extends Conformance {
         assertThat(read).isEqualTo(expected);
     }
 
-    @ConformanceCase(file = "test_device", name = "dm_write_bad_flow")
+    @ConformanceCase(after = "test_device.dm_write_bad_flow")
     void writingBeyondDeviceMemoryIsRefused() throws RdmaException {
         DeviceMemory memory = keep(openWithMemory().allocateDeviceMemory(1024, 4));
         MemorySegment source = MemorySegment.ofArray(new byte[8]);
@@ -297,7 +297,7 @@ public abstract class DeviceConformance extends Conformance {
                 Errno.EINVAL, "1024");
     }
 
-    @ConformanceCase(file = "test_device", name = "dm_read")
+    @ConformanceCase(after = "test_device.dm_read")
     void deviceMemoryGivesBackWhatWasWritten() throws RdmaException {
         DeviceMemory memory = keep(openWithMemory().allocateDeviceMemory(1024, 4));
         byte[] read = new byte[1024];

@@ -34,17 +34,17 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
                 .createCompletionQueue(standard()));
     }
 
-    @ConformanceCase(file = "test_cqex", name = "ud_traffic_cq_ex")
+    @ConformanceCase(after = "test_cqex.ud_traffic_cq_ex")
     void datagramsCompleteInPlace() throws RdmaException {
         players(inPlace().type(QueuePairType.UD)).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_cqex", name = "rc_traffic_cq_ex")
+    @ConformanceCase(after = "test_cqex.rc_traffic_cq_ex")
     void messagesCompleteInPlace() throws RdmaException {
         players(inPlace()).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_cqex", name = "create_cq_ex")
+    @ConformanceCase(after = "test_cqex.create_cq_ex")
     void fieldsAndPromisesAreGivenOrRefusedByName() throws RdmaException {
         DeviceContext context = open();
         try (ExtendedCompletionQueue queue = context.createExtendedCompletionQueue(standard())) {
@@ -80,7 +80,7 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_cqex", name = "create_cq_ex_bad_flow")
+    @ConformanceCase(after = "test_cqex.create_cq_ex_bad_flow")
     void sizesAndVectorsOutOfRangeAreRefused() throws RdmaException {
         DeviceContext context = open();
         int tooMany = CompletionQueueConformance.largest(context) + 1;

@@ -19,6 +19,7 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -71,69 +72,88 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     // ---------------------------------------------------------------- messages
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send")
+    @ConformanceCase(after = "test_qpex.qp_ex_ud_send")
     void datagramsTravel() throws RdmaException {
         exchange(SendOpcode.SEND, datagrams());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_zero_size")
+    @ConformanceCase(after = "test_qpex.qp_ex_ud_zero_size")
     void emptyDatagramsTravel() throws RdmaException {
         exchange(SendOpcode.SEND, datagrams().with(own -> own.messageLength = 0));
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send_imm")
+    @ConformanceCase(after = "test_qpex.qp_ex_ud_send_imm")
     void datagramsCarryImmediates() throws RdmaException {
         exchange(SendOpcode.SEND_WITH_IMMEDIATE, datagrams());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_send")
     void messagesTravel() throws RdmaException {
         exchange(SendOpcode.SEND, connection());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send_imm")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_send_imm")
     void messagesCarryImmediates() throws RdmaException {
         exchange(SendOpcode.SEND_WITH_IMMEDIATE, connection());
     }
 
+    /** C: {@code ibv_wr_set_inline_data_list}. The bytes are those of the moment in which they are appended. */
+    @ConformanceCase
+    void inlineDataOfSeveralPiecesIsOneMessage() throws RdmaException {
+        Players players = players(connection().sendOperations(SendOpcode.SEND)
+                .with(own -> own.inlineData = 32));
+        MemorySegment bytes = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6});
+        long received = players.server.receive(6);
+        long id = players.client.newId();
+        try (SendBatch batch = players.client.queuePair.startBatch()) {
+            batch.id(id).flags(SendFlag.SIGNALED).send().inline(bytes.asSlice(0, 1))
+                    .inline(bytes.asSlice(1, 0)).inline(bytes.asSlice(1, 5));
+            bytes.fill((byte) 0);
+            batch.post();
+        }
+        players.client.awaitSuccess(id);
+        assertThat(players.server.awaitSuccess(received).byteLength()).isEqualTo(6);
+        assertThat(players.server.load(Player.RECEIVE_AT, 6)).containsExactly(1, 2, 3, 4, 5, 6);
+    }
+
     // ---------------------------------------------------------------- access to the peer's memory
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_rdma_write")
     void writesArrive() throws RdmaException {
         access(SendOpcode.RDMA_WRITE, connection());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_imm")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_rdma_write_imm")
     void writesCarryImmediates() throws RdmaException {
         exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, connection());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_zero_size")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_rdma_write_zero_size")
     void emptyWritesComplete() throws RdmaException {
         accessNothing(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_rdma_read")
     void readsFetch() throws RdmaException {
         access(SendOpcode.RDMA_READ, connection());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read_zero_size")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_rdma_read_zero_size")
     void emptyReadsComplete() throws RdmaException {
         accessNothing(SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_write")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_atomic_write")
     void atomicWritesArrive() throws RdmaException {
         access(SendOpcode.ATOMIC_WRITE, connection().with(own -> own.messageLength = 8));
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_cmp_swp")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_atomic_cmp_swp")
     void comparesAndSwaps() throws RdmaException {
         atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP);
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_fetch_add")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_atomic_fetch_add")
     void fetchesAndAdds() throws RdmaException {
         atomics(SendOpcode.ATOMIC_FETCH_AND_ADD);
     }
@@ -167,7 +187,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_flush")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_flush")
     void writesCanBeFlushed() throws RdmaException {
         Players players = flushing(this, flushable());
         writeAndFlush(players);
@@ -176,7 +196,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
                 players.client.work(SendOpcode.FLUSH, 1000).rkey(players.server.region.rkey() + 1));
     }
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_flush_type_violate")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_flush_type_violate")
     void flushToAPlacementTheRegionDoesNotAllowIsRefused() throws RdmaException {
         Players players = flushing(this, flushable());
         players.assertAccessRefused(players.client.work(SendOpcode.FLUSH, 1000)
@@ -185,7 +205,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     // ---------------------------------------------------------------- windows
 
-    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_bind_mw")
+    @ConformanceCase(after = "test_qpex.qp_ex_rc_bind_mw")
     void windowWithoutTheRightToWriteIsNotWritten() throws RdmaException {
         Players players = players(
                 connection().sendOperations(SendOpcode.RDMA_WRITE, SendOpcode.BIND_MEMORY_WINDOW)
@@ -209,7 +229,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     // ---------------------------------------------------------------- where posting is not allowed
 
-    @ConformanceCase(file = "test_qpex", name = "post_receive_qp_state_bad_flow")
+    @ConformanceCase(after = "test_qpex.post_receive_qp_state_bad_flow")
     void receiveInResetIsRefused() throws RdmaException {
         assumeOffered(run().profile() != ConformanceProfile.NATIVE_IWARP,
                 "an RNIC has no state RESET");
@@ -225,7 +245,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
                 Errno.EINVAL, "RESET");
     }
 
-    @ConformanceCase(file = "test_qpex", name = "post_send_qp_state_bad_flow")
+    @ConformanceCase(after = "test_qpex.post_send_qp_state_bad_flow")
     void sendInTheFirstStateIsRefused() throws RdmaException {
         Player client = posting().client;
         QueuePair fresh = client.newQueuePair();
@@ -242,7 +262,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
         }, Errno.EINVAL, first.name());
     }
 
-    @ConformanceCase(file = "test_qpex", name = "full_rq_bad_flow")
+    @ConformanceCase(after = "test_qpex.full_rq_bad_flow")
     void receiveBeyondTheQueueIsRefused() throws RdmaException {
         Player server = posting().server;
         int capacity = server.queuePair.query().capabilities().maxReceiveRequests();
@@ -252,7 +272,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
         assertRefused(() -> server.receive(100), Errno.ENOMEM);
     }
 
-    @ConformanceCase(file = "test_qpex", name = "rq_with_larger_sgl_bad_flow")
+    @ConformanceCase(after = "test_qpex.rq_with_larger_sgl_bad_flow")
     void receiveOfMoreElementsThanAgreedIsRefused() throws RdmaException {
         Player server = posting().server;
         int elements = server.queuePair.query().capabilities().maxReceiveElements();

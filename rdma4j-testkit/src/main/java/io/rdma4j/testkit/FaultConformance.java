@@ -121,34 +121,34 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- without faults
 
-    @ConformanceCase(file = "roce-sim", name = "atomic_cas_success")
+    @ConformanceCase(after = "roce-sim.atomic_cas_success")
     void compareAndSwapSucceeds() throws Exception {
         Players.atomic(link().client, SendOpcode.ATOMIC_COMPARE_AND_SWAP, 7, 7);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "read_success")
+    @ConformanceCase(after = "roce-sim.read_success")
     void readSucceeds() throws Exception {
         access(link(), SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "send_success")
+    @ConformanceCase(after = "roce-sim.send_success")
     void sendSucceeds() throws Exception {
         Players.message(link().client, SendOpcode.SEND, 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_success")
+    @ConformanceCase(after = "roce-sim.write_success")
     void writeSucceeds() throws Exception {
         access(link(), SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_imm_success")
+    @ConformanceCase(after = "roce-sim.write_imm_success")
     void writeWithImmediateSucceeds() throws Exception {
         Players.message(link().client, SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, 1);
     }
 
     // ---------------------------------------------------------------- answers that are wrong
 
-    @ConformanceCase(file = "roce-sim", name = "bad_response")
+    @ConformanceCase(after = "roce-sim.bad_response")
     void answerThatDoesNotFitItsReadFailsIt() throws Exception {
         Link link = link();
         link.wire.shortenReadResponse(60);
@@ -156,7 +156,7 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.BAD_RESPONSE_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "ghost_ack")
+    @ConformanceCase(after = "roce-sim.ghost_ack")
     void acknowledgementOfNothingOutstandingIsDropped() throws Exception {
         Link link = link();
         link.wire.forgeAcknowledgement(link.client.queuePair, link.server.queuePair, link.psn(5));
@@ -166,7 +166,7 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- packets that are missing
 
-    @ConformanceCase(file = "roce-sim", name = "implied_nak_sequence_error_retry_limit_exceeded")
+    @ConformanceCase(after = "roce-sim.implied_nak_sequence_error_retry_limit_exceeded")
     void readWhoseAnswerNeverComesFailsThoughLaterWorkIsAcknowledged() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.READ_RESPONSE, FaultyWire.FOREVER);
@@ -176,8 +176,7 @@ public abstract class FaultConformance implements UnderTest {
         link.assertFails(write, WorkCompletionStatus.WORK_REQUEST_FLUSHED);
     }
 
-    @ConformanceCase(file = "roce-sim",
-            name = "implied_nak_sequence_error_retry_limit_not_exceeded")
+    @ConformanceCase(after = "roce-sim.implied_nak_sequence_error_retry_limit_not_exceeded")
     void readWhoseAnswerIsMissedIsAskedForAgain() throws Exception {
         Link link = link();
         byte[] bytes = {1, 2, 3, 4};
@@ -190,7 +189,7 @@ public abstract class FaultConformance implements UnderTest {
         assertThat(link.client.load(Player.RECEIVE_AT, bytes.length)).isEqualTo(bytes);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_exceeded")
+    @ConformanceCase(after = "roce-sim.local_ack_timeout_retry_limit_exceeded")
     void silenceFailsTheRequestAfterItsRetries() throws Exception {
         Link link = link();
         link.wire.cut(true);
@@ -198,14 +197,14 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_not_exceeded")
+    @ConformanceCase(after = "roce-sim.local_ack_timeout_retry_limit_not_exceeded")
     void requestSucceedsWhenAnAcknowledgementComesAfterAll() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.ACKNOWLEDGEMENT, 2);
         access(link, SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_exceeded")
+    @ConformanceCase(after = "roce-sim.psn_retry_limit_exceeded")
     void packetThatNeverArrivesFailsItsRequest() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(1), FaultyWire.FOREVER);
@@ -213,14 +212,14 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_not_exceeded")
+    @ConformanceCase(after = "roce-sim.psn_retry_limit_not_exceeded")
     void packetThatTheResponderMissesIsSentAgain() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(1), 2);
         write(link);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_partial_retry")
+    @ConformanceCase(after = "roce-sim.write_partial_retry")
     void writeGoesOnWhereItWasInterrupted() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(3), 1);
@@ -234,7 +233,7 @@ public abstract class FaultConformance implements UnderTest {
         access(link, link.client.work(SendOpcode.RDMA_WRITE, LONG_MESSAGE));
     }
 
-    @ConformanceCase(file = "roce-sim", name = "read_partial_retry")
+    @ConformanceCase(after = "roce-sim.read_partial_retry")
     void readGoesOnWhereItWasInterrupted() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.READ_RESPONSE, link.psn(3), 1);
@@ -243,7 +242,7 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- refusals
 
-    @ConformanceCase(file = "roce-sim", name = "rkey_violation")
+    @ConformanceCase(after = "roce-sim.rkey_violation")
     void wrongKeyIsARemoteAccessError() throws Exception {
         Link link = link();
         byte[] before = link.server.load(0, Player.MEMORY);
@@ -254,7 +253,7 @@ public abstract class FaultConformance implements UnderTest {
         link.assertServerSees(AsyncEventType.QP_ACCESS_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "remote_operation_err")
+    @ConformanceCase(after = "roce-sim.remote_operation_err")
     void receiveIntoMemoryThatIsNotThereIsARemoteOperationError() throws Exception {
         Link link = link();
         Player server = link.server;
@@ -267,7 +266,7 @@ public abstract class FaultConformance implements UnderTest {
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "unexpected_opcode")
+    @ConformanceCase(after = "roce-sim.unexpected_opcode")
     void packetOutOfTurnIsARemoteInvalidRequest() throws Exception {
         Link link = link();
         link.wire.replaceByMiddleOfWrite(link.psn(0));
@@ -276,14 +275,14 @@ public abstract class FaultConformance implements UnderTest {
         link.assertServerSees(AsyncEventType.QP_REQUEST_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_exceeded")
+    @ConformanceCase(after = "roce-sim.rnr_nak_retry_limit_exceeded")
     void receiverThatIsNeverReadyFailsTheSend() throws Exception {
         Link link = new Link(new PlayerSettings().with(own -> own.rnrRetry = RETRIES));
         link.assertFails(link.post(SendOpcode.SEND, 100),
                 WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_not_exceeded")
+    @ConformanceCase(after = "roce-sim.rnr_nak_retry_limit_not_exceeded")
     void sendSucceedsWhenTheReceiverBecomesReady() throws Exception {
         Link link = link();
         long send = link.post(SendOpcode.SEND, 100);

@@ -20,7 +20,7 @@ public abstract class ForkConformance extends Conformance {
      * posix_spawn, which copies no page; and with {@code -Djdk.lang.Process.launchMechanism=FORK} the child leaves its copy
      * before a program can use the device. So this shows only that the device goes on.
      */
-    @ConformanceCase(file = "test_fork", name = "is_fork_initialized")
+    @ConformanceCase(after = "test_fork.is_fork_initialized")
     void registeredMemorySurvivesChildProcesses() throws Exception {
         Players players = players();
         players.exchange(SendOpcode.SEND);

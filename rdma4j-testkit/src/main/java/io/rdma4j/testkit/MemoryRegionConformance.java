@@ -40,12 +40,12 @@ public abstract class MemoryRegionConformance extends Conformance {
 
     // ---------------------------------------------------------------- registering anew
 
-    @ConformanceCase(file = "test_mr", name = "mr_rereg_addr")
+    @ConformanceCase(after = "test_mr.mr_rereg_addr")
     void receiveIntoMemoryThatWasExchangedFails() throws RdmaException {
         assertStaleAddressFails(new PlayerSettings());
     }
 
-    @ConformanceCase(file = "test_mr", name = "mrex_rereg_addr")
+    @ConformanceCase(after = "test_mr.mrex_rereg_addr")
     void receiveIntoMemoryOfAnExtendedRegionThatWasExchangedFails() throws RdmaException {
         assertStaleAddressFails(
                 new PlayerSettings().region(MemoryRegionConformance::registerExtended));
@@ -80,12 +80,12 @@ public abstract class MemoryRegionConformance extends Conformance {
                 other.asSlice(Player.RECEIVE_AT, sent.length))).isEqualTo(-1);
     }
 
-    @ConformanceCase(file = "test_mr", name = "mr_rereg_access")
+    @ConformanceCase(after = "test_mr.mr_rereg_access")
     void rightsGivenLaterCount() throws RdmaException {
         assertLaterRightsCount(new PlayerSettings());
     }
 
-    @ConformanceCase(file = "test_mr", name = "mrex_rereg_access")
+    @ConformanceCase(after = "test_mr.mrex_rereg_access")
     void rightsGivenLaterToAnExtendedRegionCount() throws RdmaException {
         assertLaterRightsCount(
                 new PlayerSettings().region(MemoryRegionConformance::registerExtended));
@@ -100,7 +100,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         players.access(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_mr", name = "mr_rereg_access_bad_flow")
+    @ConformanceCase(after = "test_mr.mr_rereg_access_bad_flow")
     void rightsTakenBackAreGone() throws RdmaException {
         Players players = players(new PlayerSettings().regionAccess(AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE));
@@ -109,7 +109,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         players.assertAccessRefused(players.client.work(SendOpcode.RDMA_WRITE, 1000));
     }
 
-    @ConformanceCase(file = "test_mr", name = "mr_rereg_atomic")
+    @ConformanceCase(after = "test_mr.mr_rereg_atomic")
     void rightToAtomicsCanBeTakenAndGivenBack() throws RdmaException {
         Set<AccessFlag> without = Set.of(AccessFlag.LOCAL_WRITE);
         Set<AccessFlag> with = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC);
@@ -125,7 +125,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
-    @ConformanceCase(file = "test_mr", name = "mr_rereg_pd")
+    @ConformanceCase(after = "test_mr.mr_rereg_pd")
     void regionOfAnotherDomainIsOutOfReachUntilItComesBack() throws RdmaException {
         Players players = players();
         Player server = players.server;
@@ -145,12 +145,12 @@ public abstract class MemoryRegionConformance extends Conformance {
 
     // ---------------------------------------------------------------- flags and parameters
 
-    @ConformanceCase(file = "test_mr", name = "reg_mr_bad_flags")
+    @ConformanceCase(after = "test_mr.reg_mr_bad_flags")
     void remoteWritingWithoutLocalWritingIsRefused() throws RdmaException {
         assertBadFlagsAreRefused(ProtectionDomain::register);
     }
 
-    @ConformanceCase(file = "test_mr", name = "reg_mrex_bad_flags")
+    @ConformanceCase(after = "test_mr.reg_mrex_bad_flags")
     void extendedRegionRefusesRemoteWritingWithoutLocalWriting() throws RdmaException {
         assertBadFlagsAreRefused(MemoryRegionConformance::registerExtended);
     }
@@ -165,7 +165,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_mr", name = "reg_mrex_inval_params")
+    @ConformanceCase(after = "test_mr.reg_mrex_inval_params")
     void extendedRegionNeedsOneKindOfMemory() throws RdmaException {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -233,18 +233,18 @@ public abstract class MemoryRegionConformance extends Conformance {
         return new Opened(type, new PlayerSettings());
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_type1")
+    @ConformanceCase(after = "test_mr.mw_type1")
     void windowOfType1LetsThePeerWrite() throws RdmaException {
         opened(MemoryWindowType.TYPE_1).write();
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_ex_type1")
+    @ConformanceCase(after = "test_mr.mw_ex_type1")
     void windowOfType1OpensAnExtendedRegion() throws RdmaException {
         new Opened(MemoryWindowType.TYPE_1,
                 new PlayerSettings().region(MemoryRegionConformance::registerExtended)).write();
     }
 
-    @ConformanceCase(file = "test_mr", name = "invalidate_mw_type1")
+    @ConformanceCase(after = "test_mr.invalidate_mw_type1")
     void bindOfNoBytesClosesAWindowOfType1() throws RdmaException {
         Opened opened = opened(MemoryWindowType.TYPE_1);
         opened.write();
@@ -252,12 +252,12 @@ public abstract class MemoryRegionConformance extends Conformance {
         opened.assertClosed();
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_type2")
+    @ConformanceCase(after = "test_mr.mw_type2")
     void windowOfType2LetsThePeerWrite() throws RdmaException {
         opened(MemoryWindowType.TYPE_2).write();
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_type2_invalidate_local")
+    @ConformanceCase(after = "test_mr.mw_type2_invalidate_local")
     void localInvalidationClosesAWindowOfType2() throws RdmaException {
         Opened opened = opened(MemoryWindowType.TYPE_2);
         opened.write();
@@ -268,7 +268,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         opened.assertClosed();
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_type2_invalidate_remote")
+    @ConformanceCase(after = "test_mr.mw_type2_invalidate_remote")
     void sendWithInvalidateClosesAWindowOfType2() throws RdmaException {
         Opened opened = opened(MemoryWindowType.TYPE_2);
         opened.write();
@@ -282,7 +282,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         opened.assertClosed();
     }
 
-    @ConformanceCase(file = "test_mr", name = "mw_type2_invalidate_dealloc")
+    @ConformanceCase(after = "test_mr.mw_type2_invalidate_dealloc")
     void freedWindowOfType2IsClosed() throws RdmaException {
         Opened opened = opened(MemoryWindowType.TYPE_2);
         opened.write();
@@ -291,7 +291,7 @@ public abstract class MemoryRegionConformance extends Conformance {
     }
 
     /** There is no third type to ask for; the wrong way to bind one is what can go wrong. */
-    @ConformanceCase(file = "test_mr", name = "reg_mw_wrong_type")
+    @ConformanceCase(after = "test_mr.reg_mw_wrong_type")
     void windowIsBoundOnlyAsItsTypeIs() throws RdmaException {
         Players players = players(new PlayerSettings().regionAccess(AccessFlag.LOCAL_WRITE,
                 AccessFlag.MW_BIND));
@@ -334,7 +334,7 @@ public abstract class MemoryRegionConformance extends Conformance {
                 .access(AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED);
     }
 
-    @ConformanceCase(file = "test_mr", name = "create_dm_mr")
+    @ConformanceCase(after = "test_mr.create_dm_mr")
     void anyStretchOfDeviceMemoryCanBeRegistered() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -355,7 +355,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_bad_access")
+    @ConformanceCase(after = "test_mr.dm_bad_access")
     void copiesBeyondDeviceMemoryAreRefused() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -368,7 +368,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_bad_registration")
+    @ConformanceCase(after = "test_mr.dm_bad_registration")
     void regionBeyondDeviceMemoryIsRefused() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -380,32 +380,32 @@ public abstract class MemoryRegionConformance extends Conformance {
                 "ZERO_BASED");
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_traffic")
+    @ConformanceCase(after = "test_mr.dm_traffic")
     void messagesTravelBetweenDeviceMemories() throws RdmaException {
         playersWithDeviceMemory(AccessFlag.LOCAL_WRITE).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_traffic")
+    @ConformanceCase(after = "test_mr.dm_remote_traffic")
     void peerWritesDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().access(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_write_traffic_imm")
+    @ConformanceCase(after = "test_mr.dm_remote_write_traffic_imm")
     void peerWritesDeviceMemoryWithImmediate() throws RdmaException {
         playersWithRemoteDeviceMemory().exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_read_traffic")
+    @ConformanceCase(after = "test_mr.dm_remote_read_traffic")
     void peerReadsDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().access(SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_atomic_fetch_add")
+    @ConformanceCase(after = "test_mr.dm_atomic_fetch_add")
     void peerAddsInDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_atomic_cmp_swp")
+    @ConformanceCase(after = "test_mr.dm_atomic_cmp_swp")
     void peerComparesAndSwapsInDeviceMemory() throws RdmaException {
         Players players = playersWithRemoteDeviceMemory();
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);

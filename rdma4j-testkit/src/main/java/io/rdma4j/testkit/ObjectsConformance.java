@@ -158,7 +158,7 @@ public abstract class ObjectsConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "rdma4j", name = "closed_objects")
+    @ConformanceCase
     void everyMethodOfAClosedObjectRefusesAlike() throws Exception {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -212,7 +212,7 @@ public abstract class ObjectsConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "rdma4j", name = "texts_of_objects")
+    @ConformanceCase
     void everyObjectSaysInOneLineWhatItIs() throws Exception {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());

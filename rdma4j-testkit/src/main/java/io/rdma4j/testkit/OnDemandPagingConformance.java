@@ -95,18 +95,18 @@ public abstract class OnDemandPagingConformance extends Conformance {
 
     // ---------------------------------------------------------------- traffic
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_traffic")
+    @ConformanceCase(after = "test_odp.odp_rc_traffic")
     void messagesTravel() throws RdmaException {
         forMessages().exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_traffic")
+    @ConformanceCase(after = "test_odp.mrex_odp_rc_traffic")
     void messagesTravelBetweenExtendedRegions() throws RdmaException {
         onDemand(new PlayerSettings().region(MemoryRegionConformance::registerExtended),
                 OnDemandCapability.SEND, OnDemandCapability.RECEIVE).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_mixed_mr")
+    @ConformanceCase(after = "test_odp.odp_rc_mixed_mr")
     void messagesGatherFromBothKindsOfRegions() throws RdmaException {
         Players players = forMessages();
         Player client = players.client;
@@ -132,7 +132,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_ud_traffic")
+    @ConformanceCase(after = "test_odp.odp_ud_traffic")
     void datagramsAreSentFromThere() throws RdmaException {
         assumeOnDemand(QueuePairType.UD, OnDemandCapability.SEND);
         PlayerSettings settings = new PlayerSettings().type(QueuePairType.UD)
@@ -149,29 +149,29 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_read")
+    @ConformanceCase(after = "test_odp.odp_rc_rdma_read")
     void peersRead() throws RdmaException {
         onDemand(OnDemandCapability.READ).access(SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_write")
+    @ConformanceCase(after = "test_odp.odp_rc_rdma_write")
     void peersWrite() throws RdmaException {
         onDemand(OnDemandCapability.WRITE).access(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_cmp_and_swp")
+    @ConformanceCase(after = "test_odp.odp_rc_atomic_cmp_and_swp")
     void peersCompareAndSwap() throws RdmaException {
         Players players = onDemand(OnDemandCapability.ATOMIC);
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 1);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_fetch_and_add")
+    @ConformanceCase(after = "test_odp.odp_rc_atomic_fetch_and_add")
     void peersFetchAndAdd() throws RdmaException {
         onDemand(OnDemandCapability.ATOMIC).atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_atomic_write")
+    @ConformanceCase(after = "test_odp.odp_qp_ex_rc_atomic_write")
     void peersWriteAtomically() throws RdmaException {
         onDemand(
                 new PlayerSettings().sendOperations(SendOpcode.ATOMIC_WRITE)
@@ -179,12 +179,12 @@ public abstract class OnDemandPagingConformance extends Conformance {
                 OnDemandCapability.ATOMIC_WRITE).access(SendOpcode.ATOMIC_WRITE);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_flush")
+    @ConformanceCase(after = "test_odp.odp_qp_ex_rc_flush")
     void peersFlush() throws RdmaException {
         writeAndFlush(new PlayerSettings());
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_qp_ex_rc_flush")
+    @ConformanceCase(after = "test_odp.mrex_odp_qp_ex_rc_flush")
     void peersFlushExtendedRegions() throws RdmaException {
         writeAndFlush(new PlayerSettings().region(MemoryRegionConformance::registerExtended));
     }
@@ -200,18 +200,18 @@ public abstract class OnDemandPagingConformance extends Conformance {
 
     // ---------------------------------------------------------------- huge pages
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_traffic")
+    @ConformanceCase(after = "test_odp.odp_rc_huge_traffic")
     void messagesTravelBetweenHugePages() throws RdmaException {
         exchangeBetweenHugePages((domain, memory, access) -> domain.register(memory, access));
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_user_addr_traffic")
+    @ConformanceCase(after = "test_odp.odp_rc_huge_user_addr_traffic")
     void messagesTravelBetweenHugePagesAtAChosenAddress() throws RdmaException {
         exchangeBetweenHugePages(
                 (domain, memory, access) -> domain.register(memory, HUGE_PAGE, access));
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_huge_traffic")
+    @ConformanceCase(after = "test_odp.mrex_odp_rc_huge_traffic")
     void messagesTravelBetweenHugePagesOfExtendedRegions() throws RdmaException {
         exchangeBetweenHugePages(MemoryRegionConformance::registerExtended);
     }
@@ -274,7 +274,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_sync_prefetch_rc_traffic")
+    @ConformanceCase(after = "test_odp.odp_sync_prefetch_rc_traffic")
     void pagesCanBeBroughtInBefore() throws RdmaException {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
@@ -287,7 +287,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_async_prefetch_rc_traffic")
+    @ConformanceCase(after = "test_odp.odp_async_prefetch_rc_traffic")
     void pagesCanBeBroughtInMeanwhile() throws RdmaException {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
@@ -300,12 +300,12 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_prefetch_sync_no_page_fault_rc_traffic")
+    @ConformanceCase(after = "test_odp.odp_prefetch_sync_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenBefore() throws RdmaException {
         takeWhatIsThere(AdviceFlag.FLUSH);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_prefetch_async_no_page_fault_rc_traffic")
+    @ConformanceCase(after = "test_odp.odp_prefetch_async_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenMeanwhile() throws RdmaException {
         takeWhatIsThere();
     }

@@ -122,7 +122,7 @@ public abstract class ParentDomainConformance extends Conformance {
     }
 
     /** A parent domain shares the regions of the domain it was made from, and of no other. */
-    @ConformanceCase(file = "test_parent_domain", name = "without_allocators_rc_traffic")
+    @ConformanceCase(after = "test_parent_domain.without_allocators_rc_traffic")
     void parentDomainSharesTheRegionsOfItsDomain() throws RdmaException {
         PlayerSettings settings = new PlayerSettings().region((domain, memory, access) -> {
             ProtectionDomain base = bases.get(domain);
@@ -138,7 +138,7 @@ public abstract class ParentDomainConformance extends Conformance {
                 WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    @ConformanceCase(file = "test_parent_domain", name = "default_allocators_rc_traffic")
+    @ConformanceCase(after = "test_parent_domain.default_allocators_rc_traffic")
     void allocatorMayLeaveBuffersToTheDevice() throws RdmaException {
         DeviceBuffers buffers = new DeviceBuffers();
         players(inParentDomain(buffers)).exchange(SendOpcode.SEND);
@@ -151,20 +151,20 @@ public abstract class ParentDomainConformance extends Conformance {
         buffers.assertUsed();
     }
 
-    @ConformanceCase(file = "test_parent_domain", name = "mem_align_rc_traffic")
+    @ConformanceCase(after = "test_parent_domain.mem_align_rc_traffic")
     void connectionsUseBuffersOfTheApplication() throws RdmaException {
         AlignedBuffers buffers = keep(new AlignedBuffers(null));
         exchangeThrough(buffers, inParentDomain(buffers));
     }
 
-    @ConformanceCase(file = "test_parent_domain", name = "mem_align_ud_traffic")
+    @ConformanceCase(after = "test_parent_domain.mem_align_ud_traffic")
     void datagramsUseBuffersOfTheApplication() throws RdmaException {
         AlignedBuffers buffers = keep(new AlignedBuffers(null));
         exchangeThrough(buffers, inParentDomain(buffers).with(own -> own.type = QueuePairType.UD));
     }
 
     /** The device chooses which queues take memory from the allocator; the case reports the choice. */
-    @ConformanceCase(file = "test_parent_domain", name = "mem_align_srq_excq_rc_traffic")
+    @ConformanceCase(after = "test_parent_domain.mem_align_srq_excq_rc_traffic")
     void sharedReceivesAndCompletionsWorkInAParentDomain() throws RdmaException {
         AlignedBuffers buffers = keep(new AlignedBuffers(null));
         exchangeThrough(buffers, inParentDomain(buffers).with(own -> {
@@ -195,7 +195,7 @@ public abstract class ParentDomainConformance extends Conformance {
     }
 
     /** Whether the system backs the memory with one huge page is its own business. */
-    @ConformanceCase(file = "test_parent_domain", name = "huge_page_traffic")
+    @ConformanceCase(after = "test_parent_domain.huge_page_traffic")
     void buffersOfTheApplicationMayLieSideBySide() throws RdmaException {
         AlignedBuffers buffers = keep(
                 new AlignedBuffers(Arena.ofAuto().allocate(HUGE_PAGE, HUGE_PAGE)));

@@ -17,13 +17,13 @@ public abstract class ProtectionDomainConformance extends Conformance {
     /** Called by subclasses. */
     protected ProtectionDomainConformance() {}
 
-    @ConformanceCase(file = "test_pd", name = "alloc_pd")
+    @ConformanceCase(after = "test_pd.alloc_pd")
     void domainBelongsToItsDevice() throws RdmaException {
         DeviceContext context = open();
         assertThat(keep(context.allocateProtectionDomain()).context()).isSameAs(context);
     }
 
-    @ConformanceCase(file = "test_pd", name = "dealloc_pd")
+    @ConformanceCase(after = "test_pd.dealloc_pd")
     void domainCanBeFreedOnceNothingIsLeftInIt() throws RdmaException {
         ProtectionDomain domain = open().allocateProtectionDomain();
         MemoryRegion region = domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE);
@@ -32,7 +32,7 @@ public abstract class ProtectionDomainConformance extends Conformance {
         domain.close();
     }
 
-    @ConformanceCase(file = "test_pd", name = "multiple_pd_creation")
+    @ConformanceCase(after = "test_pd.multiple_pd_creation")
     void manyDomainsCanBeMadeAndFreed() throws RdmaException {
         DeviceContext context = open();
         for (int i = 0; i < 200; i++) {
@@ -43,7 +43,7 @@ public abstract class ProtectionDomainConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_pd", name = "destroy_pd_twice")
+    @ConformanceCase(after = "test_pd.destroy_pd_twice")
     void domainCanBeFreedTwice() throws RdmaException {
         ProtectionDomain domain = open().allocateProtectionDomain();
         domain.close();

@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -10,14 +11,18 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,62 +93,62 @@ public abstract class QueuePairConformance extends Conformance {
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(psn));
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_no_attr")
     void reliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.RC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_no_attr")
     void unreliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_no_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_no_attr")
     void datagramQueuePairIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UD, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_with_attr")
     void reliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.RC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_with_attr")
     void unreliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UC, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_with_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_with_attr")
     void datagramQueuePairGoesToRts() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UD, false);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_ex_no_attr")
     void extendedReliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.RC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_ex_no_attr")
     void extendedUnreliableConnectionIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_ex_no_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_ex_no_attr")
     void extendedDatagramQueuePairIsCreatedInItsFirstState() throws RdmaException {
         assertCreated(QueuePairType.UD, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_rc_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_rc_qp_ex_with_attr")
     void extendedReliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.RC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_uc_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_uc_qp_ex_with_attr")
     void extendedUnreliableConnectionGoesToInit() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UC, true);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_ex_with_attr")
+    @ConformanceCase(after = "test_qp.create_ud_qp_ex_with_attr")
     void extendedDatagramQueuePairGoesToRts() throws RdmaException {
         assertCreatedWithAttributes(QueuePairType.UD, true);
     }
@@ -186,22 +191,22 @@ public abstract class QueuePairConformance extends Conformance {
         assertThat(given.maxInlineData()).isGreaterThanOrEqualTo(SIZES.maxInlineData());
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_rc_qp")
+    @ConformanceCase(after = "test_qp.query_rc_qp")
     void reliableConnectionKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.RC);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_uc_qp")
+    @ConformanceCase(after = "test_qp.query_uc_qp")
     void unreliableConnectionKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.UC);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_ud_qp")
+    @ConformanceCase(after = "test_qp.query_ud_qp")
     void datagramQueuePairKnowsItsSizes() throws RdmaException {
         assertKnowsItsSizes(QueuePairType.UD);
     }
 
-    @ConformanceCase(file = "test_qp", name = "query_data_in_order")
+    @ConformanceCase(after = "test_qp.query_data_in_order")
     void queuePairTellsWhetherDataArrivesInOrder() throws RdmaException {
         Players players = players();
         Player server = players.server;
@@ -237,7 +242,7 @@ public abstract class QueuePairConformance extends Conformance {
 
     // ---------------------------------------------------------------- modifying
 
-    @ConformanceCase(file = "test_qp", name = "modify_ud_qp")
+    @ConformanceCase(after = "test_qp.modify_ud_qp")
     void datagramQueuePairKeepsItsQkeyAndPsn() throws RdmaException {
         for (boolean isExtended : new boolean[]{false, true}) {
             QueuePair queuePair = create(QueuePairType.UD, isExtended);
@@ -273,7 +278,7 @@ public abstract class QueuePairConformance extends Conformance {
         assertThat(server.load(Player.RECEIVE_AT + server.headerLength(), 1)).containsExactly(1);
     }
 
-    @ConformanceCase(file = "test_qp", name = "create_ud_qp_with_privileged_qkey")
+    @ConformanceCase(after = "test_qp.create_ud_qp_with_privileged_qkey")
     void privilegedQkeyIsKept() throws RdmaException {
         for (boolean isExtended : new boolean[]{false, true}) {
             QueuePair queuePair = create(QueuePairType.UD, isExtended);
@@ -289,7 +294,7 @@ public abstract class QueuePairConformance extends Conformance {
         assertOnlyFittingQkeyArrives(players, 0x8000_0000, 0x42);
     }
 
-    @ConformanceCase(file = "test_qp", name = "modify_rc_qp_rd_atomic")
+    @ConformanceCase(after = "test_qp.modify_rc_qp_rd_atomic")
     void asManyReadsAsAskedForAreGranted() throws RdmaException {
         Players players = players(new PlayerSettings().with(own -> own.readAtomic = 12));
         QueuePairAttributes known = players.server.queuePair.query();
@@ -308,5 +313,50 @@ public abstract class QueuePairConformance extends Conformance {
             client.awaitSuccess(reads[i]);
             assertThat(client.load(Player.RECEIVE_AT + 4L * i, bytes.length)).isEqualTo(bytes);
         }
+    }
+
+    // ---------------------------------------------------------------- posting lists
+
+    /** C: {@code bad_wr} of {@code ibv_post_send}. */
+    @ConformanceCase
+    void listOfSendsEndsAtTheOneThatIsRefused() throws RdmaException {
+        Players players = players();
+        Player client = players.client;
+        long received = players.server.receive(8);
+        long first = client.newId();
+        SendWorkRequest good = new SendWorkRequest().id(first).send().add(client.region, 0, 8)
+                .set(SendFlag.SIGNALED);
+        SendWorkRequest bad = new SendWorkRequest().id(first + 1).send();
+        for (int i = 0; i <= client.queuePair.capabilities().maxSendElements(); i++) {
+            bad.add(client.region, 0, 8);
+        }
+        assertEndsAt(() -> client.queuePair.postSend(List.of(good, bad, good)), 1);
+        client.awaitSuccess(first);
+        players.server.awaitSuccess(received);
+        assertThat(client.queue.poll(new WorkCompletion())).isFalse();
+    }
+
+    /** C: {@code bad_wr} of {@code ibv_post_recv}. */
+    @ConformanceCase
+    void listOfReceivesEndsAtTheOneThatIsRefused() throws RdmaException {
+        Players players = players();
+        Player server = players.server;
+        long first = server.newId();
+        ReceiveWorkRequest good = new ReceiveWorkRequest().id(first).add(server.region, 0, 8);
+        ReceiveWorkRequest bad = new ReceiveWorkRequest().id(first + 2);
+        for (int i = 0; i <= server.queuePair.capabilities().maxReceiveElements(); i++) {
+            bad.add(server.region, 0, 8);
+        }
+        assertEndsAt(() -> server.queuePair.postReceive(List.of(good, good, bad, good)), 2);
+        for (int round = 0; round < 2; round++) {
+            long sent = players.client.post(players.client.work(SendOpcode.SEND, 8));
+            players.client.awaitSuccess(sent);
+            server.awaitSuccess(first);
+        }
+    }
+
+    private static void assertEndsAt(ThrowingCallable post, int index) {
+        assertThat(refusalOf(post)).isInstanceOfSatisfying(PostException.class,
+                refusal -> assertThat(refusal.failedIndex()).isEqualTo(index));
     }
 }

@@ -20,19 +20,19 @@ public abstract class RelaxedOrderingConformance extends Conformance {
                 AccessFlag.RELAXED_ORDERING);
     }
 
-    @ConformanceCase(file = "test_relaxed_ordering", name = "ro_rc_traffic")
+    @ConformanceCase(after = "test_relaxed_ordering.ro_rc_traffic")
     void messagesTravelBetweenRelaxedRegions() throws RdmaException {
         players(relaxed()).exchange(SendOpcode.SEND);
         reportPermission();
     }
 
-    @ConformanceCase(file = "test_relaxed_ordering", name = "ro_ud_traffic")
+    @ConformanceCase(after = "test_relaxed_ordering.ro_ud_traffic")
     void datagramsTravelBetweenRelaxedRegions() throws RdmaException {
         players(relaxed().type(QueuePairType.UD)).exchange(SendOpcode.SEND);
         reportPermission();
     }
 
-    @ConformanceCase(file = "test_relaxed_ordering", name = "ro_mr_ex_traffic")
+    @ConformanceCase(after = "test_relaxed_ordering.ro_mr_ex_traffic")
     void peersWriteRelaxedExtendedRegions() throws RdmaException {
         players(new PlayerSettings().region(MemoryRegionConformance::registerExtended)
                 .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,

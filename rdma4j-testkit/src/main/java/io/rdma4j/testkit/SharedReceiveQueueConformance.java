@@ -29,7 +29,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
         return Objects.requireNonNull(player.sharedReceives);
     }
 
-    @ConformanceCase(file = "test_srq", name = "rc_srq_traffic")
+    @ConformanceCase(after = "test_srq.rc_srq_traffic")
     void queuePairsDrawFromOneQueue() throws RdmaException {
         Players players = sharing();
         Player client = players.client;
@@ -52,7 +52,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_srq", name = "resize_srq")
+    @ConformanceCase(after = "test_srq.resize_srq")
     void queueGrowsAndKeepsWhatWasPosted() throws RdmaException {
         Players players = sharing();
         Player server = players.server;
@@ -73,7 +73,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_srq", name = "modify_srq_limit")
+    @ConformanceCase(after = "test_srq.modify_srq_limit")
     void queueWarnsWhenItFallsBelowItsLimit() throws RdmaException {
         Players players = sharing();
         Player client = players.client;

@@ -35,7 +35,7 @@ public abstract class TimestampConformance extends Conformance {
             players.server.awaitSuccess(receive)};
     }
 
-    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_free_running_rc_traffic")
+    @ConformanceCase(after = "test_phc_timestamp.timestamp_free_running_rc_traffic")
     void completionsCarryTheDevicesClock() throws RdmaException {
         DeviceContext context = open();
         DeviceAttributes attributes = context.queryDevice();
@@ -60,7 +60,7 @@ public abstract class TimestampConformance extends Conformance {
                 .isLessThanOrEqualTo((after - before) & mask);
     }
 
-    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_real_time_rc_traffic")
+    @ConformanceCase(after = "test_phc_timestamp.timestamp_real_time_rc_traffic")
     void completionsCarryTheTimeOfDay() throws RdmaException {
         assumeOffered(open().queryDevice().completionTimestampMask() != 0,
                 "completionTimestampMask is 0");
