@@ -3,5 +3,5 @@ module io.rdma4j.sockets {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;
 
-    // Its types come with the channels.
+    exports io.rdma4j.sockets;
 }

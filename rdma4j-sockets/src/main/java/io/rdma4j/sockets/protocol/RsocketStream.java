@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.function.IntFunction;
 
 /**
  * One end of a stream, as soon as both sides have each other's {@link ConnectionData}.
@@ -243,13 +244,18 @@ public final class RsocketStream {
                 out);
     }
 
-    /** The peer has written a mapping. */
-    public void onMapping(int index, Mapping mapping) throws RsocketException {
+    /**
+     * The peer has written a mapping.
+     *
+     * @param index of the message
+     * @param table what the peer has written, by index, as far as there is room
+     */
+    public void onMapping(int index, IntFunction<Mapping> table) throws RsocketException {
         if (index >= peerMappings.length) {
             throw new RsocketException("it has mapping " + index + " where there is room for "
                     + peerMappings.length);
         }
-        peerMappings[index] = mapping;
+        peerMappings[index] = table.apply(index);
         receiver.onMapping();
     }
 

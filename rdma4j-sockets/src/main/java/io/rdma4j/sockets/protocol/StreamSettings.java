@@ -21,8 +21,12 @@ public record StreamSettings(int sends, int credits, int inlineBytes, int sendBy
     public static final int MOST_DEPTH = 0xfffe;
     /** The least size of a buffer. */
     public static final int LEAST_BYTES = 2 * StreamSender.LOW_WATER;
+    /** The largest size of a buffer. */
+    public static final int MOST_BYTES = Message.MAX_DATA;
     /** Messages of the peer's that need no credit and may be on their way at once. C: {@code RS_QP_CTRL_SIZE}. */
     static final int CONTROLS = 4;
+    /** How many more receives there are than credits. */
+    public static final int UNCREDITED = 2 * CONTROLS;
 
     /** Checks the sizes. */
     public StreamSettings {
@@ -49,9 +53,9 @@ public record StreamSettings(int sends, int credits, int inlineBytes, int sendBy
     }
 
     private static void requireBytes(String what, int bytes) {
-        if (bytes < LEAST_BYTES || bytes > Message.MAX_DATA) {
+        if (bytes < LEAST_BYTES || bytes > MOST_BYTES) {
             throw new IllegalArgumentException(what + " must have " + LEAST_BYTES + " to "
-                    + Message.MAX_DATA + " bytes, not " + bytes);
+                    + MOST_BYTES + " bytes, not " + bytes);
         }
     }
 
@@ -65,6 +69,6 @@ public record StreamSettings(int sends, int credits, int inlineBytes, int sendBy
      * repeat a message that finds none, an iWARP device would end the connection.
      */
     public int receives() {
-        return credits + 2 * CONTROLS;
+        return credits + UNCREDITED;
     }
 }

@@ -100,7 +100,7 @@ class LyingPeerTest {
 
     @Test
     void mappingWithoutRoom() {
-        assertThatThrownBy(() -> stream.onMapping(1, new Mapping(0, MORE)))
+        assertThatThrownBy(() -> stream.onMapping(1, index -> new Mapping(index, MORE)))
                 .isInstanceOf(RsocketException.class)
                 .hasMessageContaining("mapping 1 where there is room for 1");
     }

@@ -89,7 +89,7 @@ public final class RsocketFuzz {
             case 5 -> credits();
             case 6 -> message(u8() << 24 | u8());
             case 7 -> message(Message.of(Message.CONTROL, u8() & 3));
-            case 8 -> stream.onMapping(u8(), new Mapping(u8(), range()));
+            case 8 -> stream.onMapping(u8(), index -> new Mapping(u8(), range()));
             case 9 -> end();
             case 10 -> writeMapped(u8(), u16());
             default -> {

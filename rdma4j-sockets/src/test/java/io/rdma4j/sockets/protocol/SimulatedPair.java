@@ -253,8 +253,10 @@ final class SimulatedPair {
                 in.putInt(in.position() - Integer.BYTES, 0);
                 stream.onCredits(word, range);
             } else if (Message.isMapping(word)) {
-                in.position(slots + SLOTS + Mapping.BYTES * Message.index(word));
-                stream.onMapping(Message.index(word), new Mapping(in.getLong(), range(in)));
+                stream.onMapping(Message.index(word), index -> {
+                    in.position(slots + SLOTS + Mapping.BYTES * index);
+                    return new Mapping(in.getLong(), range(in));
+                });
             } else {
                 stream.onMessage(word);
             }

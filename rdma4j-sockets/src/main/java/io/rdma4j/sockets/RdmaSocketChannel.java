@@ -1,0 +1,562 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.BoundId;
+import io.rdma4j.sockets.engine.Connector;
+import io.rdma4j.sockets.engine.SocketEngine;
+import io.rdma4j.sockets.engine.StreamConnection;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A stream of bytes over RDMA. The other end may be a C program of rdma-core's rsockets.
+ *
+ * <p>As {@link SocketChannel} says: blocking and not, gathering and scattering, closed halfway, closed and interrupted by other
+ * threads; one thread can read while another writes. A channel has a send buffer and a receive buffer of 128 KiB each, unless {@link
+ * StandardSocketOptions#SO_SNDBUF} and {@link StandardSocketOptions#SO_RCVBUF} say otherwise before it connects. The connection goes on by itself while
+ * the application does nothing.
+ *
+ * <p>{@link #close} returns when the peer's device has everything that was written, or after a second; from then on that is awaited in the
+ * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
+ * channel does not block, or a thread is in it, {@code close} does not wait.
+ *
+ * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It cannot be registered with a
+ * selector, and {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RdmaSocketChannel extends SocketChannel {
+    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private enum State {
+        UNCONNECTED, PENDING, CONNECTED
+    }
+
+    private final @Nullable ProtocolFamily family;
+    /** One thread reads and one writes; both are held to connect. Before the lock of the state. */
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
+    /** The one buffer of a read or write that has one, under these locks. */
+    private final ByteBuffer[] oneToRead = new ByteBuffer[1];
+    private final ByteBuffer[] oneToWrite = new ByteBuffer[1];
+
+    private final ReentrantLock stateLock = new ReentrantLock();
+    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
+    private volatile State state = State.UNCONNECTED;
+    private @Nullable BoundId bound;
+    private volatile @Nullable Connector connector;
+    private volatile @Nullable StreamConnection connection;
+    private volatile @Nullable InetSocketAddress localAddress;
+    private volatile @Nullable InetSocketAddress remoteAddress;
+    private volatile boolean isInputClosed;
+    private volatile boolean isOutputClosed;
+
+    RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
+        super(provider);
+        this.family = family;
+    }
+
+    /** One that was accepted. */
+    RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family,
+            StreamConnection accepted, ChannelOptions ofListener) {
+        this(provider, family);
+        options.inherit(ofListener);
+        established(accepted);
+    }
+
+    private void established(StreamConnection made) {
+        connection = made;
+        localAddress = made.localAddress();
+        remoteAddress = made.peerAddress();
+        state = State.CONNECTED;
+    }
+
+    private void requireOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    private StreamConnection requireConnected() throws ClosedChannelException {
+        requireOpen();
+        StreamConnection made = connection;
+        if (state != State.CONNECTED || made == null) {
+            throw new NotYetConnectedException();
+        }
+        return made;
+    }
+
+    // ---------------------------------------------------------------- reading
+
+    /**
+     * Reads bytes. C: {@code rrecv}.
+     *
+     * @return how many; 0 only if the buffer has no room, or if the channel does not block; -1 at the end of the stream
+     * @throws java.net.SocketException if the connection was reset or lost
+     */
+    @Override
+    public int read(ByteBuffer dst) throws IOException {
+        Objects.requireNonNull(dst);
+        requireWritable(dst);
+        readLock.lock();
+        try {
+            oneToRead[0] = dst;
+            return (int) readInto(oneToRead, 0, dst.remaining());
+        } finally {
+            oneToRead[0] = null;
+            readLock.unlock();
+        }
+    }
+
+    /** Reads bytes into buffers, one after the other. C: {@code rreadv}. As {@link #read(ByteBuffer)}. */
+    @Override
+    public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, dsts.length);
+        readLock.lock();
+        try {
+            for (int i = offset; i < offset + length; i++) {
+                requireWritable(dsts[i]);
+            }
+            return readInto(dsts, offset, remaining(dsts, offset, length));
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    private static void requireWritable(ByteBuffer buffer) {
+        if (buffer.isReadOnly()) {
+            throw new IllegalArgumentException("Read-only buffer");
+        }
+    }
+
+    private static long remaining(ByteBuffer[] buffers, int offset, int length) {
+        long sum = 0;
+        for (int i = offset; i < offset + length; i++) {
+            sum += buffers[i].remaining();
+        }
+        return sum;
+    }
+
+    private long readInto(ByteBuffer[] to, int first, long wanted) throws IOException {
+        StreamConnection from = requireConnected();
+        boolean isBlocking = isBlocking();
+        long count = 0;
+        try {
+            beginIf(isBlocking);
+            if (isInputClosed) {
+                return -1;
+            }
+            if (wanted == 0) {
+                return 0;
+            }
+            count = from.read(to, first, wanted);
+            while (count == 0 && isBlocking && isOpen() && !isInputClosed) {
+                from.awaitReadable(Long.MAX_VALUE);
+                count = from.read(to, first, wanted);
+            }
+        } finally {
+            endIf(isBlocking, count > 0);
+        }
+        return count <= 0 && isInputClosed ? -1 : count;
+    }
+
+    private void beginIf(boolean isBlocking) throws ClosedChannelException {
+        if (isBlocking) {
+            begin();
+            requireOpen();
+        }
+    }
+
+    private void endIf(boolean isBlocking, boolean isCompleted)
+            throws AsynchronousCloseException {
+        if (isBlocking) {
+            end(isCompleted);
+        }
+    }
+
+    // ---------------------------------------------------------------- writing
+
+    /**
+     * Writes bytes. C: {@code rsend}.
+     *
+     * @return how many; all if the channel blocks and nobody closes it meanwhile
+     * @throws IOException if the connection was reset or lost, or the peer has closed it
+     */
+    @Override
+    public int write(ByteBuffer src) throws IOException {
+        Objects.requireNonNull(src);
+        writeLock.lock();
+        try {
+            oneToWrite[0] = src;
+            return (int) writeFrom(oneToWrite, 0, src.remaining());
+        } finally {
+            oneToWrite[0] = null;
+            writeLock.unlock();
+        }
+    }
+
+    /** Writes the bytes of buffers, one after the other. C: {@code rwritev}. As {@link #write(ByteBuffer)}. */
+    @Override
+    public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, srcs.length);
+        writeLock.lock();
+        try {
+            return writeFrom(srcs, offset, remaining(srcs, offset, length));
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
+        StreamConnection to = requireConnected();
+        boolean isBlocking = isBlocking();
+        long written = 0;
+        try {
+            beginIf(isBlocking);
+            if (isOutputClosed) {
+                throw new ClosedChannelException();
+            }
+            written = to.write(from, first, wanted);
+            int buffer = first;
+            while (written < wanted && isBlocking && isOpen() && !isOutputClosed) {
+                to.awaitWritable(Long.MAX_VALUE);
+                while (!from[buffer].hasRemaining()) {
+                    buffer++;
+                }
+                written += to.write(from, buffer, wanted - written);
+            }
+        } finally {
+            endIf(isBlocking, written > 0);
+        }
+        if (written == 0 && isOutputClosed) {
+            throw new AsynchronousCloseException();
+        }
+        return written;
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    /**
+     * Binds to a local address. C: {@code rbind}.
+     *
+     * @param local an address of a device, or null for any; port 0 for any
+     * @throws java.net.BindException if the address or the port cannot be had
+     */
+    @Override
+    public RdmaSocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (state == State.PENDING) {
+                throw new ConnectionPendingException();
+            }
+            if (localAddress != null) {
+                throw new AlreadyBoundException();
+            }
+            BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.settings(),
+                    SocketAddresses.local(local, family));
+            bound = made;
+            localAddress = made.localAddress();
+        } finally {
+            stateLock.unlock();
+            writeLock.unlock();
+            readLock.unlock();
+        }
+        return this;
+    }
+
+    /**
+     * Connects. C: {@code rconnect}.
+     *
+     * @return whether the connection stands; false only if the channel does not block
+     * @throws java.net.ConnectException if the peer refuses, does not answer, or is no rsocket; the channel is closed then
+     * @throws java.net.NoRouteToHostException if no device leads there; the channel is closed then
+     */
+    @Override
+    public boolean connect(SocketAddress remote) throws IOException {
+        InetSocketAddress to = SocketAddresses.remote(remote, family);
+        readLock.lock();
+        writeLock.lock();
+        try {
+            boolean isBlocking = isBlocking();
+            boolean isConnected = false;
+            try {
+                if (isBlocking) {
+                    begin();
+                }
+                startConnecting(to);
+                isConnected = isBlocking ? await() : hasConnected();
+            } finally {
+                endIf(isBlocking, isConnected);
+            }
+            return isConnected;
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    private void startConnecting(InetSocketAddress to) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            switch (state) {
+                case CONNECTED -> throw new AlreadyConnectedException();
+                case PENDING -> throw new ConnectionPendingException();
+                case UNCONNECTED -> {
+                    Connector started = new Connector(SocketEngine.ofProcess(),
+                            options.settings(), bound, to);
+                    bound = null;
+                    connector = started;
+                    state = State.PENDING;
+                    started.start();
+                }
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    /** {@return whether it stands, after the wait for it} */
+    private boolean await() throws IOException {
+        Connector pending = Objects.requireNonNull(connector);
+        while (!pending.isDone() && isOpen()) {
+            pending.await(Long.MAX_VALUE);
+        }
+        return isOpen() && hasConnected();
+    }
+
+    /** {@return whether it stands} A failure closes the channel. */
+    private boolean hasConnected() throws IOException {
+        StreamConnection made;
+        try {
+            made = Objects.requireNonNull(connector).connection();
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+        if (made == null) {
+            return false;
+        }
+        stateLock.lock();
+        try {
+            if (!isOpen()) {
+                return false;
+            }
+            established(made);
+            connector = null;
+            made.keepalive(keepaliveSeconds());
+            return true;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    /**
+     * {@return whether the connection stands} C: {@code rgetsockopt} of {@code SO_ERROR}.
+     *
+     * @throws java.net.ConnectException and others, as {@link #connect}
+     */
+    @Override
+    public boolean finishConnect() throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        try {
+            requireOpen();
+            switch (state) {
+                case CONNECTED -> {
+                    return true;
+                }
+                case UNCONNECTED -> throw new NoConnectionPendingException();
+                case PENDING -> {}
+            }
+            boolean isBlocking = isBlocking();
+            boolean isConnected = false;
+            try {
+                beginIf(isBlocking);
+                isConnected = isBlocking ? await() : hasConnected();
+            } finally {
+                endIf(isBlocking, isConnected);
+            }
+            return isConnected;
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        return state == State.CONNECTED;
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return state == State.PENDING;
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        requireOpen();
+        return remoteAddress;
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        requireOpen();
+        return localAddress;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** Ends the input: reads return -1, and what comes is dropped. C: {@code rshutdown} with {@code SHUT_RD}. */
+    @Override
+    public RdmaSocketChannel shutdownInput() throws IOException {
+        stateLock.lock();
+        try {
+            StreamConnection made = requireConnected();
+            if (!isInputClosed) {
+                isInputClosed = true;
+                made.shutdownInput();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    /** Ends the output: the peer reads what was written, then -1. C: {@code rshutdown} with {@code SHUT_WR}. */
+    @Override
+    public RdmaSocketChannel shutdownOutput() throws IOException {
+        stateLock.lock();
+        try {
+            StreamConnection made = requireConnected();
+            if (!isOutputClosed) {
+                isOutputClosed = true;
+                made.shutdownOutput();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() {
+        StreamConnection made;
+        int linger;
+        stateLock.lock();
+        try {
+            made = connection;
+            linger = options.get(StandardSocketOptions.SO_LINGER);
+            Connector pending = connector;
+            if (pending != null) {
+                pending.cancel();
+            }
+            BoundId unused = bound;
+            if (unused != null) {
+                unused.close();
+            }
+            if (made != null) {
+                made.close(linger);
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        boolean isInUse = readLock.isLocked() || writeLock.isLocked();
+        if (made != null && linger != 0 && isBlocking() && !isInUse) {
+            made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean isBlocking) {
+        // Waiting is up to each call.
+    }
+
+    // ---------------------------------------------------------------- options
+
+    private int keepaliveSeconds() {
+        return options.settings().keepalive() ? options.settings().keepaliveSeconds() : 0;
+    }
+
+    @Override
+    public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.require(name, value);
+        stateLock.lock();
+        try {
+            requireOpen();
+            options.set(name, value);
+            StreamConnection made = connection;
+            if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
+                made.keepalive(keepaliveSeconds());
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        Objects.requireNonNull(name);
+        stateLock.lock();
+        try {
+            T value = options.get(name);
+            requireOpen();
+            return value;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    /**
+     * Not supported.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public Socket socket() {
+        throw new UnsupportedOperationException("a channel over RDMA has no socket");
+    }
+
+    @Override
+    public String toString() {
+        String text = switch (state) {
+            case UNCONNECTED -> "unconnected";
+            case PENDING -> "connection-pending";
+            case CONNECTED -> "connected" + (isInputClosed ? " ishut" : "")
+                    + (isOutputClosed ? " oshut" : "");
+        };
+        return getClass().getSimpleName() + "[" + (isOpen() ? text : "closed")
+                + (localAddress == null ? "" : " local=" + localAddress)
+                + (remoteAddress == null ? "" : " remote=" + remoteAddress) + "]";
+    }
+}
