@@ -29,6 +29,7 @@ import io.rdma4j.tools.pingpong.IbvSrqPingpong;
 import io.rdma4j.tools.pingpong.IbvUcPingpong;
 import io.rdma4j.tools.pingpong.IbvUdPingpong;
 import io.rdma4j.tools.rping.Rping;
+import io.rdma4j.tools.rsocket.Rstream;
 import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -63,6 +64,7 @@ public final class Main implements Runnable {
         COMMANDS.put("udaddy", Udaddy.class);
         COMMANDS.put("mckey", Mckey.class);
         COMMANDS.put("cmtime", Cmtime.class);
+        COMMANDS.put("rstream", Rstream.class);
         COMMANDS.put("ibv_devices", IbvDevices.class);
         COMMANDS.put("ibv_devinfo", IbvDevinfo.class);
         COMMANDS.put("doctor", Doctor.class);
