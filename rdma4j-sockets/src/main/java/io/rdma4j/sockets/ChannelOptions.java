@@ -46,18 +46,20 @@ final class ChannelOptions {
         }
     }
 
-    /** Checks that an option may be set so. */
-    <T> void require(SocketOption<T> name, T value) {
+    /** Checks that there is such an option, and that it has such values. */
+    void requireFitting(SocketOption<?> name, Object value) {
         requireSupported(name);
         if (!name.type().isInstance(value)) {
             throw new IllegalArgumentException("Invalid value '" + value + "'");
         }
-        if (value instanceof Integer number) {
-            requireInRange(name, number);
-        }
     }
 
-    private static void requireInRange(SocketOption<?> name, int value) {
+    /** Checks that it may have this value. */
+    void requireInRange(SocketOption<?> name, Object wanted) {
+        if (!(wanted instanceof Integer number)) {
+            return;
+        }
+        int value = number;
         boolean isInRange = true;
         if (name == StandardSocketOptions.SO_SNDBUF || name == StandardSocketOptions.SO_RCVBUF) {
             isInRange = value >= 0;

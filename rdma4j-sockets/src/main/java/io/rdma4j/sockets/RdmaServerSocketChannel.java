@@ -131,10 +131,11 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     @Override
     public <T> RdmaServerSocketChannel setOption(SocketOption<T> name, T value)
             throws IOException {
-        options.require(name, value);
+        options.requireFitting(name, value);
         stateLock.lock();
         try {
             requireOpen();
+            options.requireInRange(name, value);
             options.set(name, value);
         } finally {
             stateLock.unlock();
@@ -185,7 +186,9 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
-        // Waiting is up to each call.
+        // Each call asks how to wait; one under way ends first, as on the JDK's channels.
+        acceptLock.lock();
+        acceptLock.unlock();
     }
 
     @Override

@@ -49,7 +49,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
 
     private enum State {
-        UNCONNECTED, PENDING, CONNECTED
+        UNCONNECTED, PENDING, CONNECTED, CLOSED
     }
 
     private final @Nullable ProtocolFamily family;
@@ -117,11 +117,10 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     public int read(ByteBuffer dst) throws IOException {
         Objects.requireNonNull(dst);
-        requireWritable(dst);
         readLock.lock();
         try {
             oneToRead[0] = dst;
-            return (int) readInto(oneToRead, 0, dst.remaining());
+            return (int) readInto(oneToRead, 0, 1);
         } finally {
             oneToRead[0] = null;
             readLock.unlock();
@@ -134,19 +133,19 @@ public final class RdmaSocketChannel extends SocketChannel {
         Objects.checkFromIndexSize(offset, length, dsts.length);
         readLock.lock();
         try {
-            for (int i = offset; i < offset + length; i++) {
-                requireWritable(dsts[i]);
-            }
-            return readInto(dsts, offset, remaining(dsts, offset, length));
+            return readInto(dsts, offset, length);
         } finally {
             readLock.unlock();
         }
     }
 
-    private static void requireWritable(ByteBuffer buffer) {
-        if (buffer.isReadOnly()) {
-            throw new IllegalArgumentException("Read-only buffer");
+    private static long room(ByteBuffer[] buffers, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (buffers[i].isReadOnly()) {
+                throw new IllegalArgumentException("Read-only buffer");
+            }
         }
+        return remaining(buffers, offset, length);
     }
 
     private static long remaining(ByteBuffer[] buffers, int offset, int length) {
@@ -157,7 +156,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return sum;
     }
 
-    private long readInto(ByteBuffer[] to, int first, long wanted) throws IOException {
+    private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
         StreamConnection from = requireConnected();
         boolean isBlocking = isBlocking();
         long count = 0;
@@ -166,6 +165,7 @@ public final class RdmaSocketChannel extends SocketChannel {
             if (isInputClosed) {
                 return -1;
             }
+            long wanted = room(to, first, buffers);
             if (wanted == 0) {
                 return 0;
             }
@@ -233,8 +233,9 @@ public final class RdmaSocketChannel extends SocketChannel {
         long written = 0;
         try {
             beginIf(isBlocking);
+            // What the JDK's channels throw then is not what they say, but what programs know.
             if (isOutputClosed) {
-                throw new ClosedChannelException();
+                throw new AsynchronousCloseException();
             }
             written = to.write(from, first, wanted);
             int buffer = first;
@@ -325,6 +326,7 @@ public final class RdmaSocketChannel extends SocketChannel {
             switch (state) {
                 case CONNECTED -> throw new AlreadyConnectedException();
                 case PENDING -> throw new ConnectionPendingException();
+                case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
                     Connector started = new Connector(SocketEngine.ofProcess(),
                             options.settings(), bound, to);
@@ -390,6 +392,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                     return true;
                 }
                 case UNCONNECTED -> throw new NoConnectionPendingException();
+                case CLOSED -> throw new ClosedChannelException();
                 case PENDING -> {}
             }
             boolean isBlocking = isBlocking();
@@ -470,6 +473,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         stateLock.lock();
         try {
             made = connection;
+            state = State.CLOSED;
             linger = options.get(StandardSocketOptions.SO_LINGER);
             Connector pending = connector;
             if (pending != null) {
@@ -493,7 +497,11 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
-        // Waiting is up to each call.
+        // Each call asks how to wait; those under way end first, as on the JDK's channels.
+        readLock.lock();
+        writeLock.lock();
+        writeLock.unlock();
+        readLock.unlock();
     }
 
     // ---------------------------------------------------------------- options
@@ -504,10 +512,11 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        options.require(name, value);
+        options.requireFitting(name, value);
         stateLock.lock();
         try {
             requireOpen();
+            options.requireInRange(name, value);
             options.set(name, value);
             StreamConnection made = connection;
             if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
@@ -551,11 +560,12 @@ public final class RdmaSocketChannel extends SocketChannel {
     public String toString() {
         String text = switch (state) {
             case UNCONNECTED -> "unconnected";
+            case CLOSED -> "closed";
             case PENDING -> "connection-pending";
             case CONNECTED -> "connected" + (isInputClosed ? " ishut" : "")
                     + (isOutputClosed ? " oshut" : "");
         };
-        return getClass().getSimpleName() + "[" + (isOpen() ? text : "closed")
+        return getClass().getSimpleName() + "[" + text
                 + (localAddress == null ? "" : " local=" + localAddress)
                 + (remoteAddress == null ? "" : " remote=" + remoteAddress) + "]";
     }
