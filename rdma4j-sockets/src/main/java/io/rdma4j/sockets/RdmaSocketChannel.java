@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
@@ -158,39 +159,67 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
         StreamConnection from = requireConnected();
-        boolean isBlocking = isBlocking();
-        long count = 0;
-        try {
-            beginIf(isBlocking);
-            if (isInputClosed) {
-                return -1;
-            }
-            long wanted = room(to, first, buffers);
-            if (wanted == 0) {
-                return 0;
-            }
-            count = from.read(to, first, wanted);
-            while (count == 0 && isBlocking && isOpen() && !isInputClosed) {
-                from.awaitReadable(Long.MAX_VALUE);
-                count = from.read(to, first, wanted);
-            }
-        } finally {
-            endIf(isBlocking, count > 0);
-        }
+        long count = guarded(() -> readWhileOpen(from, to, first, buffers));
         return count <= 0 && isInputClosed ? -1 : count;
     }
 
-    private void beginIf(boolean isBlocking) throws ClosedChannelException {
-        if (isBlocking) {
-            begin();
-            requireOpen();
+    private long readWhileOpen(StreamConnection from, ByteBuffer[] to, int first, int buffers)
+            throws IOException {
+        if (isInputClosed) {
+            return -1;
         }
+        long wanted = room(to, first, buffers);
+        if (wanted == 0) {
+            return 0;
+        }
+        long count = from.read(to, first, wanted);
+        while (count == 0 && isBlocking() && isOpen() && !isInputClosed) {
+            if (!from.pollReadable()) {
+                sleep(() -> from.awaitReadable(Long.MAX_VALUE));
+            }
+            count = from.read(to, first, wanted);
+        }
+        return count;
     }
 
-    private void endIf(boolean isBlocking, boolean isCompleted)
-            throws AsynchronousCloseException {
-        if (isBlocking) {
-            end(isCompleted);
+    /** Reads or writes. */
+    private interface Transfer {
+        long run() throws IOException;
+    }
+
+    /*
+     * A device that a thread runs while it posts and polls takes the place of the object that Thread.interrupt notifies. So
+     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
+     */
+
+    private long guarded(Transfer transfer) throws IOException {
+        if (!isBlocking()) {
+            return transfer.run();
+        }
+        begin();
+        end(true);
+        requireOpen();
+        long count;
+        try {
+            count = transfer.run();
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (IOException e) {
+            begin();
+            end(false);
+            throw e;
+        }
+        begin();
+        end(count > 0);
+        return count;
+    }
+
+    private void sleep(Runnable wait) throws AsynchronousCloseException {
+        try {
+            begin();
+            wait.run();
+        } finally {
+            end(true);
         }
     }
 
@@ -229,28 +258,44 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
         StreamConnection to = requireConnected();
-        boolean isBlocking = isBlocking();
-        long written = 0;
-        try {
-            beginIf(isBlocking);
-            // What the JDK's channels throw then is not what they say, but what programs know.
-            if (isOutputClosed) {
-                throw new AsynchronousCloseException();
-            }
-            written = to.write(from, first, wanted);
-            int buffer = first;
-            while (written < wanted && isBlocking && isOpen() && !isOutputClosed) {
-                to.awaitWritable(Long.MAX_VALUE);
-                while (!from[buffer].hasRemaining()) {
-                    buffer++;
-                }
-                written += to.write(from, buffer, wanted - written);
-            }
-        } finally {
-            endIf(isBlocking, written > 0);
-        }
+        long written = guarded(() -> writeWhileOpen(to, from, first, wanted));
         if (written == 0 && isOutputClosed) {
             throw new AsynchronousCloseException();
+        }
+        return written;
+    }
+
+    private long writeWhileOpen(StreamConnection to, ByteBuffer[] from, int first, long wanted)
+            throws IOException {
+        if (isOutputClosed) {
+            return 0;
+        }
+        long written = to.write(from, first, wanted);
+        return isBlocking() && written < wanted
+                ? written + writeRest(to, from, first, wanted - written)
+                : written;
+    }
+
+    /** {@return how many bytes of the rest were written} What ends it after some is told by the next write. */
+    private long writeRest(StreamConnection to, ByteBuffer[] from, int first, long left)
+            throws IOException {
+        long written = 0;
+        int buffer = first;
+        while (written < left && isOpen() && !isOutputClosed) {
+            if (!to.pollWritable()) {
+                sleep(() -> to.awaitWritable(Long.MAX_VALUE));
+            }
+            while (!from[buffer].hasRemaining()) {
+                buffer++;
+            }
+            try {
+                written += to.write(from, buffer, left - written);
+            } catch (IOException e) {
+                if (buffer == first && written == 0 && isOpen() && !isOutputClosed) {
+                    throw e;
+                }
+                return written;
+            }
         }
         return written;
     }
@@ -301,18 +346,8 @@ public final class RdmaSocketChannel extends SocketChannel {
         readLock.lock();
         writeLock.lock();
         try {
-            boolean isBlocking = isBlocking();
-            boolean isConnected = false;
-            try {
-                if (isBlocking) {
-                    begin();
-                }
-                startConnecting(to);
-                isConnected = isBlocking ? await() : hasConnected();
-            } finally {
-                endIf(isBlocking, isConnected);
-            }
-            return isConnected;
+            startConnecting(to);
+            return outcome();
         } finally {
             writeLock.unlock();
             readLock.unlock();
@@ -341,6 +376,31 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
+    /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
+    private boolean outcome() throws IOException {
+        boolean isBlocking = isBlocking();
+        boolean isConnected = false;
+        boolean isFailed = true;
+        try {
+            try {
+                if (isBlocking) {
+                    begin();
+                }
+                requireOpen();
+                isConnected = isBlocking ? await() : hasConnected();
+                isFailed = false;
+            } finally {
+                if (isBlocking) {
+                    end(isConnected || (isFailed && isOpen()));
+                }
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+        return isConnected;
+    }
+
     /** {@return whether it stands, after the wait for it} */
     private boolean await() throws IOException {
         Connector pending = Objects.requireNonNull(connector);
@@ -350,15 +410,9 @@ public final class RdmaSocketChannel extends SocketChannel {
         return isOpen() && hasConnected();
     }
 
-    /** {@return whether it stands} A failure closes the channel. */
+    /** {@return whether it stands} */
     private boolean hasConnected() throws IOException {
-        StreamConnection made;
-        try {
-            made = Objects.requireNonNull(connector).connection();
-        } catch (IOException e) {
-            close();
-            throw e;
-        }
+        StreamConnection made = Objects.requireNonNull(connector).connection();
         if (made == null) {
             return false;
         }
@@ -395,15 +449,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case CLOSED -> throw new ClosedChannelException();
                 case PENDING -> {}
             }
-            boolean isBlocking = isBlocking();
-            boolean isConnected = false;
-            try {
-                beginIf(isBlocking);
-                isConnected = isBlocking ? await() : hasConnected();
-            } finally {
-                endIf(isBlocking, isConnected);
-            }
-            return isConnected;
+            return outcome();
         } finally {
             writeLock.unlock();
             readLock.unlock();

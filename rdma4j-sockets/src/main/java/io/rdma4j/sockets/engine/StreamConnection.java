@@ -61,6 +61,8 @@ public final class StreamConnection
     private final CompletionHandler handler = this::onCompletion;
     private final PollingTime readPolling = new PollingTime();
     private final PollingTime writePolling = new PollingTime();
+    private final Done isReadable = this::isReadable;
+    private final Done isWritable = this::isWritable;
     private Phase phase = Phase.CONNECTING;
     private @Nullable RsocketStream stream;
     private @Nullable IOException failure;
@@ -477,13 +479,18 @@ public final class StreamConnection
         }
     }
 
+    /** {@return whether something can be read, or nothing will come, after polling for some time} */
+    public boolean pollReadable() {
+        return poll(isReadable, readPolling);
+    }
+
     /**
-     * Waits until something can be read, or nothing will come.
+     * Sleeps until something can be read, or nothing will come. It touches no device: see {@link #pollReadable}.
      *
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     public void awaitReadable(long timeoutNs) {
-        await(readable, this::isReadable, readPolling, timeoutNs);
+        await(readable, isReadable, timeoutNs);
     }
 
     // ---------------------------------------------------------------- writing
@@ -575,9 +582,14 @@ public final class StreamConnection
         return true;
     }
 
-    /** Waits until something can be written, or nothing can any more. As {@link #awaitReadable}. */
+    /** {@return whether something can be written, or nothing can any more} As {@link #pollReadable}. */
+    public boolean pollWritable() {
+        return poll(isWritable, writePolling);
+    }
+
+    /** Sleeps until something can be written, or nothing can any more. As {@link #awaitReadable}. */
     public void awaitWritable(long timeoutNs) {
-        await(writable, this::isWritable, writePolling, timeoutNs);
+        await(writable, isWritable, timeoutNs);
     }
 
     private void requireOutput(RsocketStream open) throws IOException {
@@ -615,25 +627,21 @@ public final class StreamConnection
         boolean isDone();
     }
 
-    private void await(Condition condition, Done done, PollingTime polling, long timeoutNs) {
+    private void await(Condition condition, Done done, long timeoutNs) {
         long endNs = System.nanoTime() + timeoutNs;
         boolean isLimited = timeoutNs != Long.MAX_VALUE;
-        if (!Thread.currentThread().isVirtual() && polled(done, polling, timeoutNs)) {
-            return;
-        }
         lock.lock();
         try {
-            process(false);
             while (!done.isDone()) {
-                long leftNs = isLimited ? endNs - System.nanoTime() : Long.MAX_VALUE;
+                if (!isLimited) {
+                    condition.awaitUninterruptibly();
+                    continue;
+                }
+                long leftNs = endNs - System.nanoTime();
                 if (leftNs <= 0) {
                     return;
                 }
-                if (isLimited) {
-                    long _ = condition.awaitNanos(leftNs);
-                } else {
-                    condition.awaitUninterruptibly();
-                }
+                long _ = condition.awaitNanos(leftNs);
             }
         } catch (InterruptedException e) {
             // The channel is being closed by that, and says so.
@@ -643,10 +651,10 @@ public final class StreamConnection
         }
     }
 
-    /** Polls for a while, which runs a software device without waking a thread. {@return whether it is done} */
-    private boolean polled(Done done, PollingTime polling, long timeoutNs) {
+    /** Polling runs a software device without waking a thread. A virtual thread looks only once. */
+    private boolean poll(Done done, PollingTime polling) {
+        long limitNs = Thread.currentThread().isVirtual() ? 0 : polling.limitNs();
         long startNs = System.nanoTime();
-        long limitNs = Math.min(polling.limitNs(), timeoutNs);
         do {
             lock.lock();
             try {
