@@ -21,12 +21,13 @@ final class ChannelOptions {
             StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_LINGER,
             StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.IP_TOS,
             RdmaSocketOptions.RDMA_SQSIZE, RdmaSocketOptions.RDMA_RQSIZE,
-            RdmaSocketOptions.RDMA_INLINE, RdmaSocketOptions.RDMA_DEVICE);
+            RdmaSocketOptions.RDMA_INLINE, RdmaSocketOptions.RDMA_IOMAPSIZE,
+            RdmaSocketOptions.RDMA_DEVICE);
     /** What a listening channel has. */
     static final Set<SocketOption<?>> OF_LISTENERS = Set.of(StandardSocketOptions.SO_RCVBUF,
             StandardSocketOptions.SO_REUSEADDR, RdmaSocketOptions.RDMA_SQSIZE,
             RdmaSocketOptions.RDMA_RQSIZE, RdmaSocketOptions.RDMA_INLINE,
-            RdmaSocketOptions.RDMA_DEVICE);
+            RdmaSocketOptions.RDMA_IOMAPSIZE, RdmaSocketOptions.RDMA_DEVICE);
 
     private final Set<SocketOption<?>> supported;
     private final Map<SocketOption<?>, Object> values = new HashMap<>();
@@ -68,6 +69,8 @@ final class ChannelOptions {
         } else if (name == RdmaSocketOptions.RDMA_SQSIZE
                 || name == RdmaSocketOptions.RDMA_RQSIZE) {
             isInRange = value >= StreamSettings.LEAST_DEPTH && value <= StreamSettings.MOST_DEPTH;
+        } else if (name == RdmaSocketOptions.RDMA_IOMAPSIZE) {
+            isInRange = value >= 0 && value <= StreamSettings.MOST_MAPPINGS;
         } else if (name == RdmaSocketOptions.RDMA_INLINE) {
             isInRange = value >= 0 && value <= MOST_INLINE;
         }
@@ -120,7 +123,8 @@ final class ChannelOptions {
         String device = get(RdmaSocketOptions.RDMA_DEVICE);
         return new SocketSettings(bytes(of(StandardSocketOptions.SO_SNDBUF)),
                 bytes(of(StandardSocketOptions.SO_RCVBUF)), of(RdmaSocketOptions.RDMA_SQSIZE),
-                of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE), 0,
+                of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE),
+                of(RdmaSocketOptions.RDMA_IOMAPSIZE),
                 of(StandardSocketOptions.SO_KEEPALIVE),
                 SocketSettings.DEFAULT.keepaliveSeconds(), of(StandardSocketOptions.SO_REUSEADDR),
                 of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device);

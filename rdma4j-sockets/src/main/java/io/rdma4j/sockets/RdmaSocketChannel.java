@@ -7,6 +7,7 @@ import io.rdma4j.sockets.engine.StreamConnection;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
@@ -296,6 +297,65 @@ public final class RdmaSocketChannel extends SocketChannel {
                 }
                 return written;
             }
+        }
+        return written;
+    }
+
+    // ---------------------------------------------------------------- memory of the other side
+
+    /**
+     * Lets the peer write memory at any time, without a message: it is told before the next bytes that are written here. C: {@code
+     * riomap}.
+     *
+     * @param memory native or mapped; it belongs to the caller, who must {@link #unmap} it before it goes
+     * @param offset by which the peer names its first byte
+     * @throws IOException if the peer keeps no more mappings ({@link RdmaSocketOptions#RDMA_IOMAPSIZE}), if the offset is in use, or the
+     *         memory cannot be registered
+     */
+    public void map(MemorySegment memory, long offset) throws IOException {
+        requireConnected().map(offset, memory);
+    }
+
+    /**
+     * Ends what {@link #map} began; the peer is not told, and its writes fail then. Closing the channel does it as well. C: {@code riounmap}.
+     *
+     * @throws IOException if nothing is mapped at the offset
+     */
+    public void unmap(long offset) throws IOException {
+        requireConnected().unmap(offset);
+    }
+
+    /**
+     * Writes bytes to memory that the peer has mapped. The peer's program is not notified; it sees them in its memory, in order. C:
+     * {@code riowrite}.
+     *
+     * @param offset the peer's name of the place
+     * @return how many; all if the channel blocks and nobody closes it meanwhile
+     * @throws IOException if the peer has mapped nothing there, and as {@link #write(ByteBuffer)}
+     */
+    public int write(ByteBuffer src, long offset) throws IOException {
+        Objects.requireNonNull(src);
+        writeLock.lock();
+        try {
+            oneToWrite[0] = src;
+            StreamConnection to = requireConnected();
+            return (int) guarded(() -> writeMapped(to, src, offset));
+        } finally {
+            oneToWrite[0] = null;
+            writeLock.unlock();
+        }
+    }
+
+    private int writeMapped(StreamConnection to, ByteBuffer src, long offset) throws IOException {
+        if (isOutputClosed) {
+            throw new ClosedChannelException();
+        }
+        int written = to.writeMapped(oneToWrite, src.remaining(), offset);
+        while (src.hasRemaining() && isBlocking() && isOpen()) {
+            if (!to.pollMappedWritable()) {
+                sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
+            }
+            written += to.writeMapped(oneToWrite, src.remaining(), offset + written);
         }
         return written;
     }

@@ -16,6 +16,12 @@ public final class RdmaSocketOptions {
     /** How many bytes are sent without a copy in the send buffer. C: {@code RDMA_INLINE}. Default: 64. */
     public static final SocketOption<Integer> RDMA_INLINE = new Option<>("RDMA_INLINE",
             Integer.class);
+    /**
+     * How many ranges the peer may map for {@link RdmaSocketChannel#write(java.nio.ByteBuffer, long)}. C: {@code RDMA_IOMAPSIZE}.
+     * Default: 0.
+     */
+    public static final SocketOption<Integer> RDMA_IOMAPSIZE = new Option<>("RDMA_IOMAPSIZE",
+            Integer.class);
     /** The name of the device, or {@code ""} for that of the route. Default: {@code ""}. */
     public static final SocketOption<String> RDMA_DEVICE = new Option<>("RDMA_DEVICE",
             String.class);

@@ -4,22 +4,29 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.sockets.protocol.ConnectionData;
+import io.rdma4j.sockets.protocol.Mapping;
 import io.rdma4j.sockets.protocol.Message;
+import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
 import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.sockets.protocol.Transmission;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionHandler;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -77,9 +84,12 @@ public final class StreamConnection
     private boolean owesInputShutdown;
     private boolean owesDisconnect;
     private boolean owesFreeing;
+    private final Map<Long, Mapped> mapped = new HashMap<>();
     private int keepaliveSeconds;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
+
+    private record Mapped(int index, MemoryRegion region) {}
 
     /** What is told of the beginning and of the end. */
     interface Observer {
@@ -390,7 +400,7 @@ public final class StreamConnection
         if (isReadable()) {
             readable.signalAll();
         }
-        if (isWritable()) {
+        if (isWritable() || isMappedWritable()) {
             writable.signalAll();
         }
         freeIfOver();
@@ -620,6 +630,126 @@ public final class StreamConnection
         }
     }
 
+    // ---------------------------------------------------------------- mappings
+
+    /**
+     * Lets the peer write memory at any time.
+     *
+     * @throws IOException if the peer keeps no more mappings, or the memory cannot be registered
+     */
+    public void map(long offset, MemorySegment segment) throws IOException {
+        lock.lock();
+        try {
+            RsocketStream open = requireOpen();
+            requireOutput(open);
+            if (mapped.containsKey(offset)) {
+                throw new IOException("offset " + offset + " is mapped already");
+            }
+            MemoryRegion region = id.protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_WRITE);
+            int index = open.map(new Mapping(offset,
+                    new RemoteRange(region.address(), region.rkey(), region.length())));
+            if (index < 0) {
+                region.close();
+                throw new IOException("the peer keeps " + open.mappingsOfPeer()
+                        + " mappings, which are in use");
+            }
+            mapped.put(offset, new Mapped(index, region));
+            process(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends that. */
+    public void unmap(long offset) throws IOException {
+        lock.lock();
+        try {
+            Mapped left = mapped.remove(offset);
+            if (left == null) {
+                throw new IOException("nothing is mapped at offset " + offset);
+            }
+            requireOpen().unmap(left.index());
+            left.region().close();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Writes to memory that the peer has mapped, as much as is possible now. As {@link #write}.
+     *
+     * @throws IOException also if the peer has mapped nothing there
+     */
+    public int writeMapped(ByteBuffer[] from, int wanted, long offset) throws IOException {
+        lock.lock();
+        try {
+            RsocketStream open = requireOpen();
+            requireOutput(open);
+            process(false);
+            isWriting = true;
+            try {
+                return copyMapped(open, from, wanted, offset);
+            } finally {
+                isWriting = false;
+                stopCopying(open);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int copyMapped(RsocketStream open, ByteBuffer[] from, int wanted, long offset)
+            throws IOException {
+        int written = 0;
+        while (written < wanted) {
+            long at = offset + written;
+            Mapping to = open.mapping(at);
+            if (to == null) {
+                if (written > 0) {
+                    return written;
+                }
+                throw new IOException("the peer has mapped nothing at offset " + at);
+            }
+            int count = isBroken ? 0 : open.mappedWritable(to, at, wanted - written);
+            if (count == 0) {
+                return written;
+            }
+            int buffered = open.writeOffset();
+            lock.unlock();
+            try {
+                memory.put(buffered, count, from, 0);
+            } finally {
+                lock.lock();
+            }
+            if (isBroken || open.isOutputEnded()) {
+                return written;
+            }
+            open.writeMapped(to, at, count, out);
+            queue.post(out);
+            StreamMemory.advance(from, 0, count);
+            written += count;
+        }
+        return written;
+    }
+
+    /** {@return whether more can be written to mappings} */
+    private boolean isMappedWritable() {
+        RsocketStream open = stream;
+        return isClosing || isBroken || open == null || open.isOutputEnded()
+                || open.hasMappedRoom();
+    }
+
+    /** As {@link #pollWritable}. */
+    public boolean pollMappedWritable() {
+        return poll(this::isMappedWritable, writePolling);
+    }
+
+    /** As {@link #awaitWritable}. */
+    public void awaitMappedWritable(long timeoutNs) {
+        await(writable, this::isMappedWritable, timeoutNs);
+    }
+
     // ---------------------------------------------------------------- waiting
 
     /** What is waited for. Under the lock. */
@@ -805,6 +935,7 @@ public final class StreamConnection
             lock.unlock();
         }
         disconnect();
+        mapped.values().forEach(each -> Freeing.all(each.region()::close));
         Freeing.all(queue::close, memory::close, id::close);
         observer.onFreed(this);
     }

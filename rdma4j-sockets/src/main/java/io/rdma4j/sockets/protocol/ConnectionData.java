@@ -24,7 +24,7 @@ public record ConnectionData(ByteOrder order, int credits, int mappings, RemoteR
     private static final int HAS_MAPPINGS = 2;
     /** From here on the number of mappings is a multiple of 256. */
     private static final int SCALED = 0x80;
-    private static final int MAX_MAPPINGS = (SCALED - 1) << 8;
+    static final int MAX_MAPPINGS = (SCALED - 1) << 8;
 
     /** {@return the number of mappings that can be announced, at least as many as wanted} */
     static int announced(int wanted) {

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.Queue;
 import java.util.function.IntFunction;
 
@@ -31,7 +32,8 @@ public final class RsocketStream {
     private final StreamReceiver receiver;
     private final Queue<OwnMapping> unsent = new ArrayDeque<>();
     private final @Nullable Mapping[] peerMappings;
-    private int ownMappings;
+    /** Which places of the peer's table are taken by mappings of this side. */
+    private final BitSet ownMappings = new BitSet();
 
     /** Room in the send queue for messages that need no credit. */
     private int controls = StreamSettings.CONTROLS;
@@ -212,14 +214,22 @@ public final class RsocketStream {
     /**
      * Lets the peer write a range at any time.
      *
-     * @return false if the peer keeps no more mappings
+     * @return its place in the peer's table, which belongs to it until {@link #unmap}; -1 if the peer keeps no more
      */
-    public boolean map(Mapping mapping) {
-        if (ownMappings == sender.peerMappings()) {
-            return false;
+    public int map(Mapping mapping) {
+        int index = ownMappings.nextClearBit(0);
+        if (index >= sender.peerMappings()) {
+            return -1;
         }
-        unsent.add(new OwnMapping(mapping, ownMappings++));
-        return true;
+        ownMappings.set(index);
+        unsent.add(new OwnMapping(mapping, index));
+        return index;
+    }
+
+    /** The range is not there any more. The peer is not told, as with librdmacm; its writes fail. */
+    public void unmap(int index) {
+        ownMappings.clear(index);
+        unsent.removeIf(each -> each.index() == index);
     }
 
     /** {@return the mapping of the peer that holds an offset, null if there is none yet} */
@@ -236,6 +246,11 @@ public final class RsocketStream {
     public int mappedWritable(Mapping to, long offset, int wanted) {
         long left = to.range().length() - (offset - to.offset());
         return canWrite ? sender.mappedRoom(Math.min(wanted, left)) : 0;
+    }
+
+    /** {@return whether a byte could be written to a mapping now} */
+    public boolean hasMappedRoom() {
+        return canWrite && sender.mappedRoom(1) > 0;
     }
 
     /** Writes bytes of the send buffer to a mapping of the peer. */

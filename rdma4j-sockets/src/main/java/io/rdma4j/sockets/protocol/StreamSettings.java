@@ -23,6 +23,8 @@ public record StreamSettings(int sends, int credits, int inlineBytes, int sendBy
     public static final int LEAST_BYTES = 2 * StreamSender.LOW_WATER;
     /** The largest size of a buffer. */
     public static final int MOST_BYTES = Message.MAX_DATA;
+    /** The most mappings that can be kept. */
+    public static final int MOST_MAPPINGS = ConnectionData.MAX_MAPPINGS;
     /** Messages of the peer's that need no credit and may be on their way at once. C: {@code RS_QP_CTRL_SIZE}. */
     static final int CONTROLS = 4;
     /** How many more receives there are than credits. */

@@ -137,7 +137,7 @@ final class SimulatedPair {
         /** Exposes {@link #exposed} to the peer. */
         boolean map(long offset) {
             boolean isMapped = stream
-                    .map(new Mapping(offset, new RemoteRange(1, key, exposed.length)));
+                    .map(new Mapping(offset, new RemoteRange(1, key, exposed.length))) >= 0;
             transmit();
             return isMapped;
         }

@@ -122,5 +122,7 @@ class StreamEndTest {
         assertThat(pair.second.map(0)).isTrue();
         assertThat(pair.second.map(4096)).isTrue();
         assertThat(pair.second.map(8192)).isFalse();
+        second.unmap(0);
+        assertThat(pair.second.map(8192)).isTrue();
     }
 }
