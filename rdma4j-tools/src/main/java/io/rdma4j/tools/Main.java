@@ -29,6 +29,8 @@ import io.rdma4j.tools.pingpong.IbvSrqPingpong;
 import io.rdma4j.tools.pingpong.IbvUcPingpong;
 import io.rdma4j.tools.pingpong.IbvUdPingpong;
 import io.rdma4j.tools.rping.Rping;
+import io.rdma4j.tools.rsocket.Rcopy;
+import io.rdma4j.tools.rsocket.Riostream;
 import io.rdma4j.tools.rsocket.Rstream;
 import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
@@ -65,6 +67,8 @@ public final class Main implements Runnable {
         COMMANDS.put("mckey", Mckey.class);
         COMMANDS.put("cmtime", Cmtime.class);
         COMMANDS.put("rstream", Rstream.class);
+        COMMANDS.put("riostream", Riostream.class);
+        COMMANDS.put("rcopy", Rcopy.class);
         COMMANDS.put("ibv_devices", IbvDevices.class);
         COMMANDS.put("ibv_devinfo", IbvDevinfo.class);
         COMMANDS.put("doctor", Doctor.class);

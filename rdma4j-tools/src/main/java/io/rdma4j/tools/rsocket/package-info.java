@@ -1,4 +1,4 @@
-/** Streams over RDMA with rdma-core's rsocket programs: {@code rstream} and {@code rcopy}. */
+/** Streams over RDMA with rdma-core's rsocket programs: {@code rstream}, {@code riostream} and {@code rcopy}. */
 @NullMarked
 package io.rdma4j.tools.rsocket;
 
