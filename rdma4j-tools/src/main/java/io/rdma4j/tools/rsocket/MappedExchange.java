@@ -19,17 +19,20 @@ final class MappedExchange {
     private final RdmaSocketChannel channel;
     private final boolean isClient;
     private final boolean isVerifying;
+    private final PeerWatch watch;
     private final StreamExchange greetings;
     /** The next byte to send and to expect, when data are verified. */
     private int sent;
     private int received;
     private long verified;
 
-    MappedExchange(RdmaSocketChannel channel, boolean isClient, boolean isVerifying) {
+    MappedExchange(RdmaSocketChannel channel, boolean isClient, boolean isVerifying,
+            PeerWatch watch) {
         this.channel = channel;
         this.isClient = isClient;
         this.isVerifying = isVerifying;
-        greetings = new StreamExchange(channel, isClient, false);
+        this.watch = watch;
+        greetings = new StreamExchange(channel, isClient, false, watch);
     }
 
     /** {@return how long it took, in nanoseconds} */
@@ -79,7 +82,9 @@ final class MappedExchange {
 
     private void write(ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
-            channel.write(bytes, bytes.position());
+            if (channel.write(bytes, bytes.position()) > 0) {
+                watch.moved();
+            }
         }
     }
 
@@ -95,6 +100,7 @@ final class MappedExchange {
             // What was written before the end is there when the end is seen.
             hasEnded = ++looks % LOOKS == 0 && hasEnded();
         }
+        watch.moved();
         if (!isVerifying) {
             return;
         }

@@ -27,9 +27,9 @@ public final class Riostream implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check(spec, false);
-        StreamSession.run(spec, options, channel -> {
+        StreamSession.run(spec, options, (channel, watch) -> {
             MappedExchange exchange = new MappedExchange((RdmaSocketChannel) channel,
-                    options.isClient(), options.isVerifying());
+                    options.isClient(), options.isVerifying(), watch);
             return exchange::run;
         });
         return 0;

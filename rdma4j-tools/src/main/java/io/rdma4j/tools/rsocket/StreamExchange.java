@@ -12,15 +12,18 @@ final class StreamExchange {
     private final SocketChannel channel;
     private final boolean isClient;
     private final boolean isVerifying;
+    private final PeerWatch watch;
     /** The next byte to send and to expect, when data are verified. */
     private int sent;
     private int received;
     private long verified;
 
-    StreamExchange(SocketChannel channel, boolean isClient, boolean isVerifying) {
+    StreamExchange(SocketChannel channel, boolean isClient, boolean isVerifying,
+            PeerWatch watch) {
         this.channel = channel;
         this.isClient = isClient;
         this.isVerifying = isVerifying;
+        this.watch = watch;
     }
 
     /** {@return how long it took, in nanoseconds} */
@@ -63,13 +66,19 @@ final class StreamExchange {
             }
         }
         while (buffer.hasRemaining()) {
-            channel.write(buffer);
+            if (channel.write(buffer) > 0) {
+                watch.moved();
+            }
         }
     }
 
     private void receive(ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
-            if (channel.read(buffer) < 0) {
+            int count = channel.read(buffer);
+            if (count > 0) {
+                watch.moved();
+            }
+            if (count < 0) {
                 throw new IOException("the peer has closed the connection, and " + buffer
                         .remaining() + " bytes of a transfer are missing");
             }

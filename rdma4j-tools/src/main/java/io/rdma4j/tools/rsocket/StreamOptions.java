@@ -5,8 +5,10 @@ import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Numbers;
+import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -16,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -75,6 +78,9 @@ final class StreamOptions {
             description = "Use this device (default: that of the route).")
     private String device = "";
 
+    @Mixin
+    private Patience patience = new Patience();
+
     private boolean isBlocking;
     private boolean isVerifying;
     private boolean isTcp;
@@ -90,6 +96,7 @@ final class StreamOptions {
         if (isTcp && !hasTcp) {
             throw new ParameterException(spec.commandLine(), "-T s is not possible here");
         }
+        patience.check(spec);
         WholeNumber.requireRange(spec, "-B", bufferSize, 0, Integer.MAX_VALUE);
         WholeNumber.requireRange(spec, "-i", inlineSize, 0, MOST_INLINE);
         if (keepalive != null) {
@@ -99,6 +106,10 @@ final class StreamOptions {
 
     boolean isClient() {
         return server != null;
+    }
+
+    Duration patience() {
+        return patience.duration();
     }
 
     boolean isBlocking() {

@@ -12,7 +12,7 @@ final class StreamSession {
     /** What a tool does on a connection. */
     interface Tool {
         /** {@return the tests of a connection} */
-        Tests on(SocketChannel channel) throws IOException;
+        Tests on(SocketChannel channel, PeerWatch watch) throws IOException;
     }
 
     /** Tests of one connection. */
@@ -38,12 +38,17 @@ final class StreamSession {
 
     private static void run(SocketChannel connected, StreamOptions options, Tool tool,
             List<StreamRun> runs, PrintWriter out) throws IOException {
-        try (SocketChannel channel = connected) {
+        try (SocketChannel channel = connected;
+                PeerWatch watch = new PeerWatch(channel, options.patience())) {
             channel.configureBlocking(options.isBlocking());
-            Tests tests = tool.on(channel);
-            for (StreamRun each : runs) {
-                out.println(each.line(tests.run(each)));
-                out.flush();
+            Tests tests = tool.on(channel, watch);
+            try {
+                for (StreamRun each : runs) {
+                    out.println(each.line(tests.run(each)));
+                    out.flush();
+                }
+            } catch (IOException e) {
+                throw watch.cause(e);
             }
             // Closing waits for the peer's acknowledgement then.
             channel.configureBlocking(true);
