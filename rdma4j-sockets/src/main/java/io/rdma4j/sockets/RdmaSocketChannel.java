@@ -175,9 +175,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
         long count = from.read(to, first, wanted);
         while (count == 0 && isBlocking() && isOpen() && !isInputClosed) {
-            if (!from.pollReadable()) {
-                sleep(() -> from.awaitReadable(Long.MAX_VALUE));
-            }
+            sleep(() -> from.awaitReadable(Long.MAX_VALUE));
             count = from.read(to, first, wanted);
         }
         return count;
@@ -189,7 +187,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /*
-     * A device that a thread runs while it posts and polls takes the place of the object that Thread.interrupt notifies. So
+     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
      * begin() and end() enclose the waits alone, and are called once more before and after the operation.
      */
 
@@ -283,9 +281,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         long written = 0;
         int buffer = first;
         while (written < left && isOpen() && !isOutputClosed) {
-            if (!to.pollWritable()) {
-                sleep(() -> to.awaitWritable(Long.MAX_VALUE));
-            }
+            sleep(() -> to.awaitWritable(Long.MAX_VALUE));
             while (!from[buffer].hasRemaining()) {
                 buffer++;
             }
@@ -352,9 +348,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
         int written = to.writeMapped(oneToWrite, src.remaining(), offset);
         while (src.hasRemaining() && isBlocking() && isOpen()) {
-            if (!to.pollMappedWritable()) {
-                sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
-            }
+            sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
             written += to.writeMapped(oneToWrite, src.remaining(), offset + written);
         }
         return written;

@@ -74,6 +74,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
      */
     public void await(long timeoutNs) {
         long endNs = System.nanoTime() + timeoutNs;
+        engine.onSleep();
         lock.lock();
         try {
             while (!isDone()) {
@@ -91,6 +92,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
+            engine.onAwake();
         }
     }
 

@@ -66,8 +66,6 @@ public final class StreamConnection
     private final Condition over = lock.newCondition();
     private final Transmission out = new Transmission();
     private final CompletionHandler handler = this::onCompletion;
-    private final PollingTime readPolling = new PollingTime();
-    private final PollingTime writePolling = new PollingTime();
     private final Done isReadable = this::isReadable;
     private final Done isWritable = this::isWritable;
     private Phase phase = Phase.CONNECTING;
@@ -80,6 +78,8 @@ public final class StreamConnection
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
+    /** What a thread waits for that leads meanwhile. */
+    private @Nullable Done ledFor;
     /** What the end of the copying is waited for with. */
     private boolean owesInputShutdown;
     private boolean owesDisconnect;
@@ -403,6 +403,10 @@ public final class StreamConnection
         if (isWritable() || isMappedWritable()) {
             writable.signalAll();
         }
+        Done wanted = ledFor;
+        if (wanted != null && wanted.isDone()) {
+            engine.wakeLeader();
+        }
         freeIfOver();
     }
 
@@ -427,6 +431,7 @@ public final class StreamConnection
         try {
             RsocketStream open = requireOpen();
             if (open.readable() == 0) {
+                engine.moved();
                 process(false);
             }
             if (open.readable() == 0 || phase == Phase.FREED) {
@@ -489,13 +494,9 @@ public final class StreamConnection
         }
     }
 
-    /** {@return whether something can be read, or nothing will come, after polling for some time} */
-    public boolean pollReadable() {
-        return poll(isReadable, readPolling);
-    }
-
     /**
-     * Sleeps until something can be read, or nothing will come. It touches no device: see {@link #pollReadable}.
+     * Waits until something can be read, or nothing will come. An interrupted thread returns at once; but one that sleeps, and
+     * does not lead, only if the connection is closed.
      *
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
@@ -550,6 +551,7 @@ public final class StreamConnection
                 if (hasLooked || isBroken) {
                     return written;
                 }
+                engine.moved();
                 process(false);
                 hasLooked = true;
                 continue;
@@ -592,12 +594,7 @@ public final class StreamConnection
         return true;
     }
 
-    /** {@return whether something can be written, or nothing can any more} As {@link #pollReadable}. */
-    public boolean pollWritable() {
-        return poll(isWritable, writePolling);
-    }
-
-    /** Sleeps until something can be written, or nothing can any more. As {@link #awaitReadable}. */
+    /** Waits until something can be written, or nothing can any more. As {@link #awaitReadable}. */
     public void awaitWritable(long timeoutNs) {
         await(writable, isWritable, timeoutNs);
     }
@@ -740,11 +737,6 @@ public final class StreamConnection
                 || open.hasMappedRoom();
     }
 
-    /** As {@link #pollWritable}. */
-    public boolean pollMappedWritable() {
-        return poll(this::isMappedWritable, writePolling);
-    }
-
     /** As {@link #awaitWritable}. */
     public void awaitMappedWritable(long timeoutNs) {
         await(writable, this::isMappedWritable, timeoutNs);
@@ -758,12 +750,45 @@ public final class StreamConnection
     }
 
     private void await(Condition condition, Done done, long timeoutNs) {
-        long endNs = System.nanoTime() + timeoutNs;
-        boolean isLimited = timeoutNs != Long.MAX_VALUE;
+        long endNs = timeoutNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + timeoutNs;
+        if (engine.tryLead()) {
+            try {
+                ledFor(done);
+                engine.lead(() -> isLocked(done), endNs);
+            } finally {
+                ledFor(null);
+                engine.stopLeading();
+            }
+        } else {
+            sleep(condition, done, endNs);
+        }
+    }
+
+    /** Who changes what the leader waits for wakes it. */
+    private void ledFor(@Nullable Done done) {
+        lock.lock();
+        try {
+            ledFor = done;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isLocked(Done done) {
+        lock.lock();
+        try {
+            return done.isDone();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void sleep(Condition condition, Done done, long endNs) {
+        engine.onSleep();
         lock.lock();
         try {
             while (!done.isDone()) {
-                if (!isLimited) {
+                if (endNs == Long.MAX_VALUE) {
                     condition.awaitUninterruptibly();
                     continue;
                 }
@@ -778,28 +803,8 @@ public final class StreamConnection
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
+            engine.onAwake();
         }
-    }
-
-    /** Polling runs a software device without waking a thread. A virtual thread looks only once. */
-    private boolean poll(Done done, PollingTime polling) {
-        long limitNs = Thread.currentThread().isVirtual() ? 0 : polling.limitNs();
-        long startNs = System.nanoTime();
-        do {
-            lock.lock();
-            try {
-                process(false);
-                if (done.isDone()) {
-                    polling.onSuccess();
-                    return true;
-                }
-            } finally {
-                lock.unlock();
-            }
-            Thread.onSpinWait();
-        } while (System.nanoTime() - startNs < limitNs);
-        polling.onFailure();
-        return false;
     }
 
     // ---------------------------------------------------------------- the end
@@ -875,6 +880,7 @@ public final class StreamConnection
      */
     public boolean awaitOver(long timeoutNs) {
         long endNs = System.nanoTime() + timeoutNs;
+        engine.onSleep();
         lock.lock();
         try {
             while (!isFreeing) {
@@ -890,6 +896,7 @@ public final class StreamConnection
             return false;
         } finally {
             lock.unlock();
+            engine.onAwake();
         }
     }
 

@@ -113,6 +113,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
      */
     public void await(long timeoutNs) {
         long endNs = System.nanoTime() + timeoutNs;
+        engine.onSleep();
         lock.lock();
         try {
             while (established.isEmpty() && !isClosed && failure == null) {
@@ -130,6 +131,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
+            engine.onAwake();
         }
     }
 
