@@ -43,6 +43,8 @@ public final class StreamConnection
             SocketEngine.EventUser {
     /** How long the last bytes of a closed connection may take if its application does not say. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** How long messages of a peer that has ended are answered; longer than it waits before it repeats one. */
+    private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
     /** For ever: a peer that has no receive is busy, not gone. */
     private static final int RNR_RETRIES = 7;
     private static final int RETRIES = 7;
@@ -74,6 +76,8 @@ public final class StreamConnection
     /** Nothing can be sent or will come any more. */
     private boolean isBroken;
     private boolean isClosing;
+    /** Everything that was written is acknowledged, or lost. */
+    private boolean isOver;
     private boolean isFreeing;
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
@@ -883,7 +887,7 @@ public final class StreamConnection
         engine.onSleep();
         lock.lock();
         try {
-            while (!isFreeing) {
+            while (!isOver) {
                 long leftNs = endNs - System.nanoTime();
                 if (leftNs <= 0) {
                     return false;
@@ -912,11 +916,20 @@ public final class StreamConnection
 
     private void freeIfOver() {
         RsocketStream open = stream;
-        boolean isOver = isBroken || open == null
-                || (open.isDisconnected() && open.isDrained());
-        if (isClosing && isOver && !isFreeing) {
-            isFreeing = true;
+        boolean isDrained = open == null || (open.isDisconnected() && open.isDrained());
+        if (!isClosing || isFreeing || !(isBroken || isDrained)) {
+            return;
+        }
+        if (!isOver) {
+            isOver = true;
             over.signalAll();
+            if (!isBroken && open != null && !open.hasToldEnd()) {
+                // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
+                engine.schedule(LAST_ANSWERS, this::giveUp);
+            }
+        }
+        if (isBroken || open == null || open.hasToldEnd()) {
+            isFreeing = true;
             engine.execute(this::free);
         }
     }

@@ -48,6 +48,7 @@ public final class RsocketStream {
     private boolean owesDisconnect;
     private boolean owesProbe;
     private boolean hasSentDisconnect;
+    private boolean hasToldEnd;
 
     private record OwnMapping(Mapping mapping, int index) {}
 
@@ -182,6 +183,14 @@ public final class RsocketStream {
     /** {@return whether the peer has said that it neither sends nor receives, or knows that of this side} */
     public boolean isDisconnected() {
         return isDisconnected;
+    }
+
+    /**
+     * {@return whether the peer's device has acknowledged this side's DISCONNECT} Otherwise the peer may still repeat a message of
+     * its own whose acknowledgement was lost, and needs an answer.
+     */
+    public boolean hasToldEnd() {
+        return hasToldEnd;
     }
 
     /** {@return whether the connection has ended without the peer's DISCONNECT} */
@@ -348,6 +357,7 @@ public final class RsocketStream {
         }
         controls++;
         if (Transmission.isLast(id)) {
+            hasToldEnd = true;
             end();
         }
     }

@@ -42,12 +42,21 @@ final class MappedExchange {
             memory.set(ValueLayout.JAVA_BYTE, run.size() - 1L, (byte) -1);
             channel.map(memory, 0);
             try {
-                greetings.greet();
+                greetings.greet(greeting(run.size()));
                 return run(run, memory);
             } finally {
                 channel.unmap(0);
             }
         }
+    }
+
+    /** A short transfer is told to be one that has not begun: a C peer looks at its last byte there. */
+    private static ByteBuffer greeting(int size) {
+        ByteBuffer greeting = ByteBuffer.allocate(StreamExchange.GREETING);
+        if (size <= StreamExchange.GREETING) {
+            greeting.put(size - 1, (byte) -1);
+        }
+        return greeting;
     }
 
     private long run(StreamRun run, MemorySegment memory) throws IOException {

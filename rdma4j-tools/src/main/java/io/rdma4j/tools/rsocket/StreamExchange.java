@@ -6,7 +6,7 @@ import java.nio.channels.SocketChannel;
 
 /** The bytes of {@code rstream} on one connection. */
 final class StreamExchange {
-    private static final int GREETING = 16;
+    static final int GREETING = 16;
     private static final int BYTE_VALUES = 256;
 
     private final SocketChannel channel;
@@ -44,9 +44,23 @@ final class StreamExchange {
 
     /** Both sides are ready when this returns. */
     void greet() throws IOException {
-        ByteBuffer buffer = ByteBuffer.allocate(GREETING);
-        transfer(buffer, GREETING, isClient);
-        transfer(buffer, GREETING, !isClient);
+        greet(ByteBuffer.allocate(GREETING));
+    }
+
+    /**
+     * The same with the first bytes of a transfer. C programs receive a greeting where the bytes of their transfers are.
+     *
+     * @param greeting the first {@value #GREETING}
+     */
+    void greet(ByteBuffer greeting) throws IOException {
+        ByteBuffer received = ByteBuffer.allocate(GREETING);
+        if (isClient) {
+            send(greeting.clear());
+            transfer(received, GREETING, false);
+        } else {
+            transfer(received, GREETING, false);
+            send(greeting.clear());
+        }
     }
 
     private void transfer(ByteBuffer buffer, int count, boolean isSending) throws IOException {
