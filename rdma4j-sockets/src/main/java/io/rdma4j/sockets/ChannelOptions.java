@@ -14,6 +14,7 @@ import java.util.Set;
 final class ChannelOptions {
     private static final int MOST_LINGER = 65535;
     private static final int MOST_INLINE = 1024;
+    private static final int MOST_TYPE_OF_SERVICE = 255;
 
     /** What a channel of a connection has, in the JDK's and in this module's words. */
     static final Set<SocketOption<?>> OF_STREAMS = Set.of(StandardSocketOptions.SO_SNDBUF,
@@ -28,6 +29,27 @@ final class ChannelOptions {
             StandardSocketOptions.SO_REUSEADDR, RdmaSocketOptions.RDMA_SQSIZE,
             RdmaSocketOptions.RDMA_RQSIZE, RdmaSocketOptions.RDMA_INLINE,
             RdmaSocketOptions.RDMA_IOMAPSIZE, RdmaSocketOptions.RDMA_DEVICE);
+
+    private record Range(int least, int most) {}
+
+    private static final Range DEPTHS = new Range(StreamSettings.LEAST_DEPTH,
+            StreamSettings.MOST_DEPTH);
+    private static final Range SIZES = new Range(0, Integer.MAX_VALUE);
+    private static final Map<SocketOption<?>, Range> RANGES = Map.of(
+            StandardSocketOptions.SO_SNDBUF, SIZES, StandardSocketOptions.SO_RCVBUF, SIZES,
+            StandardSocketOptions.IP_TOS, new Range(0, MOST_TYPE_OF_SERVICE),
+            RdmaSocketOptions.RDMA_SQSIZE, DEPTHS, RdmaSocketOptions.RDMA_RQSIZE, DEPTHS,
+            RdmaSocketOptions.RDMA_INLINE, new Range(0, MOST_INLINE),
+            RdmaSocketOptions.RDMA_IOMAPSIZE, new Range(0, StreamSettings.MOST_MAPPINGS));
+    /** Of those whose value is not 0 or false then. */
+    private static final Map<SocketOption<?>, Object> INITIAL = Map.of(
+            StandardSocketOptions.SO_SNDBUF, SocketSettings.DEFAULT.sendBytes(),
+            StandardSocketOptions.SO_RCVBUF, SocketSettings.DEFAULT.receiveBytes(),
+            StandardSocketOptions.SO_LINGER, -1,
+            RdmaSocketOptions.RDMA_SQSIZE, SocketSettings.DEFAULT.sends(),
+            RdmaSocketOptions.RDMA_RQSIZE, SocketSettings.DEFAULT.credits(),
+            RdmaSocketOptions.RDMA_INLINE, SocketSettings.DEFAULT.inlineBytes(),
+            RdmaSocketOptions.RDMA_DEVICE, "");
 
     private final Set<SocketOption<?>> supported;
     private final Map<SocketOption<?>, Object> values = new HashMap<>();
@@ -60,27 +82,14 @@ final class ChannelOptions {
         if (!(wanted instanceof Integer number)) {
             return;
         }
-        int value = number;
-        boolean isInRange = true;
-        if (name == StandardSocketOptions.SO_SNDBUF || name == StandardSocketOptions.SO_RCVBUF) {
-            isInRange = value >= 0;
-        } else if (name == StandardSocketOptions.IP_TOS) {
-            isInRange = value >= 0 && value <= 255;
-        } else if (name == RdmaSocketOptions.RDMA_SQSIZE
-                || name == RdmaSocketOptions.RDMA_RQSIZE) {
-            isInRange = value >= StreamSettings.LEAST_DEPTH && value <= StreamSettings.MOST_DEPTH;
-        } else if (name == RdmaSocketOptions.RDMA_IOMAPSIZE) {
-            isInRange = value >= 0 && value <= StreamSettings.MOST_MAPPINGS;
-        } else if (name == RdmaSocketOptions.RDMA_INLINE) {
-            isInRange = value >= 0 && value <= MOST_INLINE;
-        }
-        if (!isInRange) {
-            throw new IllegalArgumentException("Invalid value '" + value + "' of " + name);
+        Range range = RANGES.get(name);
+        if (range != null && (number < range.least() || number > range.most())) {
+            throw new IllegalArgumentException("Invalid value '" + number + "' of " + name);
         }
     }
 
     void set(SocketOption<?> name, Object value) {
-        values.put(name, name == StandardSocketOptions.SO_LINGER
+        values.put(name, name.equals(StandardSocketOptions.SO_LINGER)
                 ? Math.clamp((int) value, -1, MOST_LINGER)
                 : value);
     }
@@ -92,26 +101,11 @@ final class ChannelOptions {
     }
 
     private static Object initial(SocketOption<?> name) {
-        SocketSettings initial = SocketSettings.DEFAULT;
-        if (name == StandardSocketOptions.SO_SNDBUF) {
-            return initial.sendBytes();
+        Object initial = INITIAL.get(name);
+        if (initial != null) {
+            return initial;
         }
-        if (name == StandardSocketOptions.SO_RCVBUF) {
-            return initial.receiveBytes();
-        }
-        if (name == StandardSocketOptions.SO_LINGER) {
-            return -1;
-        }
-        if (name == RdmaSocketOptions.RDMA_SQSIZE) {
-            return initial.sends();
-        }
-        if (name == RdmaSocketOptions.RDMA_RQSIZE) {
-            return initial.credits();
-        }
-        if (name == RdmaSocketOptions.RDMA_INLINE) {
-            return initial.inlineBytes();
-        }
-        return name.type() == Boolean.class ? false : name.type() == String.class ? "" : 0;
+        return name.type() == Boolean.class ? false : 0;
     }
 
     private <T> T of(SocketOption<T> name) {

@@ -20,7 +20,7 @@ final class RdmaSelectorProvider extends SelectorProvider {
 
     @Override
     public RdmaSocketChannel openSocketChannel(ProtocolFamily family) {
-        return new RdmaSocketChannel(this, SocketAddresses.requireInternet(family));
+        return new RdmaSocketChannel(this, ChannelAddresses.requireInternet(family));
     }
 
     @Override
@@ -30,7 +30,7 @@ final class RdmaSelectorProvider extends SelectorProvider {
 
     @Override
     public RdmaServerSocketChannel openServerSocketChannel(ProtocolFamily family) {
-        return new RdmaServerSocketChannel(this, SocketAddresses.requireInternet(family));
+        return new RdmaServerSocketChannel(this, ChannelAddresses.requireInternet(family));
     }
 
     @Override

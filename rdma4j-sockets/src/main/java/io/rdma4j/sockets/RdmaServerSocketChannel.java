@@ -1,8 +1,8 @@
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.engine.SocketConnection;
 import io.rdma4j.sockets.engine.SocketEngine;
-import io.rdma4j.sockets.engine.StreamConnection;
-import io.rdma4j.sockets.engine.StreamListener;
+import io.rdma4j.sockets.engine.SocketListener;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -39,7 +39,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     private final ReentrantLock stateLock = new ReentrantLock();
     /** Under the lock of the state. */
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
-    private volatile @Nullable StreamListener listener;
+    private volatile @Nullable SocketListener listener;
 
     RdmaServerSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
@@ -68,8 +68,8 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (listener != null) {
                 throw new AlreadyBoundException();
             }
-            listener = StreamListener.listen(SocketEngine.ofProcess(), options.settings(),
-                    SocketAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog);
+            listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
+                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog);
         } finally {
             stateLock.unlock();
         }
@@ -86,19 +86,19 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
         acceptLock.lock();
         try {
             requireOpen();
-            StreamListener from = listener;
+            SocketListener from = listener;
             if (from == null) {
                 throw new NotYetBoundException();
             }
-            StreamConnection accepted = isBlocking() ? await(from) : from.poll();
+            SocketConnection accepted = isBlocking() ? await(from) : from.poll();
             return accepted == null ? null : connected(accepted);
         } finally {
             acceptLock.unlock();
         }
     }
 
-    private @Nullable StreamConnection await(StreamListener from) throws IOException {
-        StreamConnection accepted = null;
+    private @Nullable SocketConnection await(SocketListener from) throws IOException {
+        SocketConnection accepted = null;
         try {
             begin();
             accepted = from.poll();
@@ -112,7 +112,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
         return accepted;
     }
 
-    private RdmaSocketChannel connected(StreamConnection accepted) {
+    private RdmaSocketChannel connected(SocketConnection accepted) {
         stateLock.lock();
         try {
             return new RdmaSocketChannel(provider(), family, accepted, options);
@@ -124,7 +124,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
         requireOpen();
-        StreamListener bound = listener;
+        SocketListener bound = listener;
         return bound == null ? null : bound.localAddress();
     }
 
@@ -175,7 +175,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     protected void implCloseSelectableChannel() {
         stateLock.lock();
         try {
-            StreamListener left = listener;
+            SocketListener left = listener;
             if (left != null) {
                 left.close();
             }
@@ -187,13 +187,12 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
         // Each call asks how to wait; one under way ends first, as on the JDK's channels.
-        acceptLock.lock();
-        acceptLock.unlock();
+        RdmaSocketChannel.awaitFree(acceptLock);
     }
 
     @Override
     public String toString() {
-        StreamListener bound = listener;
+        SocketListener bound = listener;
         InetSocketAddress address = bound == null ? null : bound.localAddress();
         return getClass().getSimpleName()
                 + (isOpen() ? address == null ? "[unbound]" : "[" + address + "]" : "[closed]");

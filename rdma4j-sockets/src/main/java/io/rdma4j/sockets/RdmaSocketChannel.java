@@ -1,9 +1,9 @@
 package io.rdma4j.sockets;
 
 import io.rdma4j.sockets.engine.BoundId;
-import io.rdma4j.sockets.engine.Connector;
+import io.rdma4j.sockets.engine.SocketConnection;
+import io.rdma4j.sockets.engine.SocketConnector;
 import io.rdma4j.sockets.engine.SocketEngine;
-import io.rdma4j.sockets.engine.StreamConnection;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -38,7 +38,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * StandardSocketOptions#SO_SNDBUF} and {@link StandardSocketOptions#SO_RCVBUF} say otherwise before it connects. The connection goes on by itself while
  * the application does nothing.
  *
- * <p>{@link #close} returns when the peer's device has everything that was written, or after a second; from then on that is awaited in the
+ * <p>{@link #close} returns when the peer's device has everything that was written, or after three seconds; from then on that is awaited in the
  * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
  * channel does not block, or a thread is in it, {@code close} does not wait.
  *
@@ -48,7 +48,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * @since 0.1.0
  */
 public final class RdmaSocketChannel extends SocketChannel {
-    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
 
     private enum State {
         UNCONNECTED, PENDING, CONNECTED, CLOSED
@@ -66,8 +66,8 @@ public final class RdmaSocketChannel extends SocketChannel {
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
     private volatile State state = State.UNCONNECTED;
     private @Nullable BoundId bound;
-    private volatile @Nullable Connector connector;
-    private volatile @Nullable StreamConnection connection;
+    private volatile @Nullable SocketConnector connector;
+    private volatile @Nullable SocketConnection connection;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress remoteAddress;
     private volatile boolean isInputClosed;
@@ -80,13 +80,13 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     /** One that was accepted. */
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family,
-            StreamConnection accepted, ChannelOptions ofListener) {
+            SocketConnection accepted, ChannelOptions ofListener) {
         this(provider, family);
         options.inherit(ofListener);
         established(accepted);
     }
 
-    private void established(StreamConnection made) {
+    private void established(SocketConnection made) {
         connection = made;
         localAddress = made.localAddress();
         remoteAddress = made.peerAddress();
@@ -99,9 +99,9 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    private StreamConnection requireConnected() throws ClosedChannelException {
+    private SocketConnection requireConnected() throws ClosedChannelException {
         requireOpen();
-        StreamConnection made = connection;
+        SocketConnection made = connection;
         if (state != State.CONNECTED || made == null) {
             throw new NotYetConnectedException();
         }
@@ -159,12 +159,12 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
-        StreamConnection from = requireConnected();
+        SocketConnection from = requireConnected();
         long count = guarded(() -> readWhileOpen(from, to, first, buffers));
         return count <= 0 && isInputClosed ? -1 : count;
     }
 
-    private long readWhileOpen(StreamConnection from, ByteBuffer[] to, int first, int buffers)
+    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers)
             throws IOException {
         if (isInputClosed) {
             return -1;
@@ -256,7 +256,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
-        StreamConnection to = requireConnected();
+        SocketConnection to = requireConnected();
         long written = guarded(() -> writeWhileOpen(to, from, first, wanted));
         if (written == 0 && isOutputClosed) {
             throw new AsynchronousCloseException();
@@ -264,7 +264,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return written;
     }
 
-    private long writeWhileOpen(StreamConnection to, ByteBuffer[] from, int first, long wanted)
+    private long writeWhileOpen(SocketConnection to, ByteBuffer[] from, int first, long wanted)
             throws IOException {
         if (isOutputClosed) {
             return 0;
@@ -276,7 +276,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /** {@return how many bytes of the rest were written} What ends it after some is told by the next write. */
-    private long writeRest(StreamConnection to, ByteBuffer[] from, int first, long left)
+    private long writeRest(SocketConnection to, ByteBuffer[] from, int first, long left)
             throws IOException {
         long written = 0;
         int buffer = first;
@@ -334,7 +334,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         writeLock.lock();
         try {
             oneToWrite[0] = src;
-            StreamConnection to = requireConnected();
+            SocketConnection to = requireConnected();
             return (int) guarded(() -> writeMapped(to, src, offset));
         } finally {
             oneToWrite[0] = null;
@@ -342,7 +342,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    private int writeMapped(StreamConnection to, ByteBuffer src, long offset) throws IOException {
+    private int writeMapped(SocketConnection to, ByteBuffer src, long offset) throws IOException {
         if (isOutputClosed) {
             throw new ClosedChannelException();
         }
@@ -376,7 +376,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                 throw new AlreadyBoundException();
             }
             BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.settings(),
-                    SocketAddresses.local(local, family));
+                    ChannelAddresses.local(local, family));
             bound = made;
             localAddress = made.localAddress();
         } finally {
@@ -396,7 +396,7 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
-        InetSocketAddress to = SocketAddresses.remote(remote, family);
+        InetSocketAddress to = ChannelAddresses.remote(remote, family);
         readLock.lock();
         writeLock.lock();
         try {
@@ -417,7 +417,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case PENDING -> throw new ConnectionPendingException();
                 case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
-                    Connector started = new Connector(SocketEngine.ofProcess(),
+                    SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
                             options.settings(), bound, to);
                     bound = null;
                     connector = started;
@@ -457,7 +457,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     /** {@return whether it stands, after the wait for it} */
     private boolean await() throws IOException {
-        Connector pending = Objects.requireNonNull(connector);
+        SocketConnector pending = Objects.requireNonNull(connector);
         while (!pending.isDone() && isOpen()) {
             pending.await(Long.MAX_VALUE);
         }
@@ -466,7 +466,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     /** {@return whether it stands} */
     private boolean hasConnected() throws IOException {
-        StreamConnection made = Objects.requireNonNull(connector).connection();
+        SocketConnection made = Objects.requireNonNull(connector).connection();
         if (made == null) {
             return false;
         }
@@ -539,7 +539,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     public RdmaSocketChannel shutdownInput() throws IOException {
         stateLock.lock();
         try {
-            StreamConnection made = requireConnected();
+            SocketConnection made = requireConnected();
             if (!isInputClosed) {
                 isInputClosed = true;
                 made.shutdownInput();
@@ -555,7 +555,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     public RdmaSocketChannel shutdownOutput() throws IOException {
         stateLock.lock();
         try {
-            StreamConnection made = requireConnected();
+            SocketConnection made = requireConnected();
             if (!isOutputClosed) {
                 isOutputClosed = true;
                 made.shutdownOutput();
@@ -568,14 +568,14 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     protected void implCloseSelectableChannel() {
-        StreamConnection made;
+        SocketConnection made;
         int linger;
         stateLock.lock();
         try {
             made = connection;
             state = State.CLOSED;
             linger = options.get(StandardSocketOptions.SO_LINGER);
-            Connector pending = connector;
+            SocketConnector pending = connector;
             if (pending != null) {
                 pending.cancel();
             }
@@ -598,10 +598,18 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
         // Each call asks how to wait; those under way end first, as on the JDK's channels.
-        readLock.lock();
-        writeLock.lock();
-        writeLock.unlock();
-        readLock.unlock();
+        awaitFree(readLock);
+        awaitFree(writeLock);
+    }
+
+    /** Waits until a thread that has the lock has released it. */
+    static void awaitFree(ReentrantLock lock) {
+        lock.lock();
+        try {
+            // Nothing is to be done with it.
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---------------------------------------------------------------- options
@@ -618,7 +626,7 @@ public final class RdmaSocketChannel extends SocketChannel {
             requireOpen();
             options.requireInRange(name, value);
             options.set(name, value);
-            StreamConnection made = connection;
+            SocketConnection made = connection;
             if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
                 made.keepalive(keepaliveSeconds());
             }

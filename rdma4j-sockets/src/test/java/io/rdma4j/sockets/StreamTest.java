@@ -1,10 +1,11 @@
 package io.rdma4j.sockets;
 
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,43 +18,43 @@ class StreamTest {
     private static final int BYTES = 20_000_000;
 
     @ParameterizedTest
-    @ValueSource(strings = {"roce_lo", "iwarp_lo"})
-    void echoOfSmallMessages(String device) throws Exception {
-        try (Pair pair = Pair.open(device)) {
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void echoOfSmallMessages(Transport transport) throws Exception {
+        try (Connected pair = Connected.over(transport)) {
             ByteBuffer buffer = ByteBuffer.allocateDirect(64);
             for (int i = 0; i < 2000; i++) {
                 buffer.clear().putInt(0, i);
-                assertThat(pair.client().write(buffer)).isEqualTo(64);
-                receive(pair.server(), buffer.clear());
+                assertThat(pair.channel().write(buffer)).isEqualTo(64);
+                receive(pair.peer(), buffer.clear());
                 assertThat(buffer.getInt(0)).isEqualTo(i);
-                pair.server().write(buffer.flip());
-                receive(pair.client(), buffer.clear());
+                pair.peer().write(buffer.flip());
+                receive(pair.channel(), buffer.clear());
             }
         }
     }
 
-    private static void receive(RdmaSocketChannel from, ByteBuffer into) throws IOException {
+    private static void receive(SocketChannel from, ByteBuffer into) throws IOException {
         while (into.hasRemaining()) {
             assertThat(from.read(into)).isPositive();
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"roce_lo", "iwarp_lo"})
-    void bothDirectionsAtOnce(String device) throws Exception {
-        try (Pair pair = Pair.open(device);
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void bothDirectionsAtOnce(Transport transport) throws Exception {
+        try (Connected pair = Connected.over(transport);
                 ExecutorService threads = Executors.newCachedThreadPool()) {
-            Future<?> first = threads.submit(() -> send(pair.client(), 1));
-            Future<?> second = threads.submit(() -> send(pair.server(), 2));
-            Future<?> third = threads.submit(() -> check(pair.server(), 1));
-            check(pair.client(), 2);
+            Future<?> first = threads.submit(() -> send(pair.channel(), 1));
+            Future<?> second = threads.submit(() -> send(pair.peer(), 2));
+            Future<?> third = threads.submit(() -> check(pair.peer(), 1));
+            check(pair.channel(), 2);
             first.get();
             second.get();
             third.get();
         }
     }
 
-    private static Void send(RdmaSocketChannel to, int seed) throws IOException {
+    private static Void send(SocketChannel to, int seed) throws IOException {
         Random random = new Random(seed);
         byte[] bytes = new byte[100_000];
         int left = BYTES;
@@ -69,7 +70,7 @@ class StreamTest {
         return null;
     }
 
-    private static Void check(RdmaSocketChannel from, int seed) throws IOException {
+    private static Void check(SocketChannel from, int seed) throws IOException {
         Random random = new Random(-seed);
         byte[] bytes = new byte[200_000];
         int left = BYTES;

@@ -17,6 +17,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,7 +41,7 @@ class ThreadContractTest {
     /** {@return how the wait of a thread ends, and whether it is interrupted afterwards} */
     private static String outcome(boolean isVirtual, Blocking blocking, Ending ending)
             throws Exception {
-        AtomicReference<String> seen = new AtomicReference<>();
+        AtomicReference<String> seen = new AtomicReference<>("");
         Thread thread = (isVirtual ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(() -> {
             String result;
             try {
@@ -59,7 +60,7 @@ class ThreadContractTest {
         });
         ending.end(thread);
         thread.join();
-        return seen.get();
+        return Objects.requireNonNull(seen.get());
     }
 
     private static boolean isInSystemCall(Thread thread) {

@@ -1,6 +1,7 @@
 package io.rdma4j.sockets;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -29,7 +30,11 @@ enum Transport {
     }
 
     ServerSocketChannel listen() throws IOException {
-        return openListener().bind(Pair.loopback(0), 50);
+        return openListener().bind(loopback(0), 50);
+    }
+
+    static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
     InetSocketAddress unusedAddress() throws IOException {

@@ -47,7 +47,7 @@ public final class BoundId {
         try {
             return new BoundId(engine, settings, local);
         } catch (RdmaException e) {
-            throw Connector.ofBinding(e);
+            throw SocketConnector.ofBinding(e);
         }
     }
 

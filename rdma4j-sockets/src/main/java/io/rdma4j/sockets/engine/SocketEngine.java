@@ -40,6 +40,7 @@ public final class SocketEngine {
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How long it may take to give way. */
     private static final long HAND_OVER_NS = TimeUnit.MICROSECONDS.toNanos(500);
+    private static final long HAND_OVER_STEP_NS = TimeUnit.MICROSECONDS.toNanos(10);
 
     private final WaitSet set = WaitSet.create();
     private final CompletionChannel completions = CompletionChannel.create(set);
@@ -179,7 +180,7 @@ public final class SocketEngine {
                     leader = Thread.currentThread();
                     return true;
                 }
-                Thread.yield();
+                LockSupport.parkNanos(HAND_OVER_STEP_NS);
             }
             return false;
         } finally {
@@ -285,8 +286,10 @@ public final class SocketEngine {
             if (set.poll(timeout) == null) {
                 return;
             }
-            for (int i = 0; i < BATCH && (handleCompletions() | handleEvent()); i++) {
-                // Until nothing is left.
+            boolean isMore = true;
+            for (int i = 0; i < BATCH && isMore; i++) {
+                boolean hadCompletions = handleCompletions();
+                isMore = handleEvent() || hadCompletions;
             }
         } catch (RdmaInterruptedException e) {
             if (!Thread.currentThread().equals(thread)) {

@@ -41,6 +41,7 @@ public final class RsocketStream {
     private boolean canWrite = true;
     private boolean isDiscarding;
     private boolean hasPeerEnded;
+    private boolean hasPeerDisconnected;
     private boolean isDisconnected;
     private boolean wasReset;
     /** A message that is due when there is room for it. */
@@ -193,6 +194,11 @@ public final class RsocketStream {
         return hasToldEnd;
     }
 
+    /** {@return whether the peer has sent DISCONNECT} Then all its bytes have arrived. */
+    public boolean hasPeerDisconnected() {
+        return hasPeerDisconnected;
+    }
+
     /** {@return whether the connection has ended without the peer's DISCONNECT} */
     public boolean wasReset() {
         return wasReset;
@@ -327,6 +333,8 @@ public final class RsocketStream {
         switch (control) {
             case Message.DISCONNECT -> {
                 hasPeerEnded = true;
+                hasPeerDisconnected = true;
+                wasReset = false;
                 end();
             }
             case Message.SHUTDOWN -> {

@@ -24,7 +24,7 @@ class CaptureTest {
     @ValueSource(strings = {ROCE, IWARP})
     void connectionDataIsReadAndWrittenAsItWas(String name) throws IOException {
         CapturedRsocket captured = CapturedRsocket.read(name);
-        for (ConnectionData data : new ConnectionData[]{captured.client, captured.server}) {
+        for (ConnectionData data : new ConnectionData[]{captured.client(), captured.server()}) {
             assertThat(data.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
             assertThat(data.credits()).isEqualTo(384);
             assertThat(data.mappings()).isZero();
@@ -39,11 +39,11 @@ class CaptureTest {
     void eachMessageIsWhatLibrdmacmSent(String name, boolean isClient) throws IOException {
         CapturedRsocket captured = CapturedRsocket.read(name);
         assertThat(captured.messages).hasSizeGreaterThan(40);
-        ConnectionData ours = isClient ? captured.client : captured.server;
+        ConnectionData ours = isClient ? captured.client() : captured.server();
         RsocketStream stream = new RsocketStream(
                 new StreamSettings(384, 384, 64, 1 << 20, 1 << 20, 0, name.equals(ROCE)),
                 new RemoteRange(ours.buffer().address(), ours.buffer().key(), 1 << 20),
-                isClient ? captured.server : captured.client);
+                isClient ? captured.server() : captured.client());
         int left = 0;
         long received = 0;
         for (Sent message : captured.messages) {

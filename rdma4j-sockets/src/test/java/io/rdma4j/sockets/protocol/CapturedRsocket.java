@@ -1,5 +1,7 @@
 package io.rdma4j.sockets.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -7,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.GZIPInputStream;
 
 /** What two programs of librdmacm's rsocket sent each other, out of a capture of one connection. */
@@ -23,11 +26,19 @@ final class CapturedRsocket {
     private static final int ROCE = 4791;
 
     final List<Sent> messages = new ArrayList<>();
-    ConnectionData client;
-    ConnectionData server;
+    private @Nullable ConnectionData client;
+    private @Nullable ConnectionData server;
     /** Over iWARP: the WRITE that the next SEND belongs to, of client and server. */
-    private final Sent[] written = new Sent[2];
+    private final @Nullable Sent[] written = new Sent[2];
     private long privateFrames;
+
+    ConnectionData client() {
+        return Objects.requireNonNull(client);
+    }
+
+    ConnectionData server() {
+        return Objects.requireNonNull(server);
+    }
 
     static CapturedRsocket read(String name) throws IOException {
         CapturedRsocket captured = new CapturedRsocket();

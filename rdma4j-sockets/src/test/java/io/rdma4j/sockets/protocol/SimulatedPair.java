@@ -43,7 +43,10 @@ final class SimulatedPair {
         private final Queue<Long> completed = new ArrayDeque<>();
         private final Transmission out = new Transmission();
         private int receives;
+        // Set by connect, with which the pair begins.
+        @SuppressWarnings("NullAway.Init")
         RsocketStream stream;
+        @SuppressWarnings("NullAway.Init")
         private Side peer;
         long bytesWritten;
         long bytesRead;
@@ -166,10 +169,17 @@ final class SimulatedPair {
             byte[] payload = switch (out.content()) {
                 case INLINE -> inline;
                 case BUFFER -> ofRing();
-                case RANGE -> put(ByteBuffer.allocate(RemoteRange.BYTES), out.range());
-                case MAPPING -> put(ByteBuffer.allocate(Mapping.BYTES)
-                        .order(ByteOrder.nativeOrder()).putLong(out.mapping().offset()),
-                        out.mapping().range());
+                case RANGE -> {
+                    byte[] bytes = new byte[RemoteRange.BYTES];
+                    put(ByteBuffer.wrap(bytes), out.range());
+                    yield bytes;
+                }
+                case MAPPING -> {
+                    byte[] bytes = new byte[Mapping.BYTES];
+                    put(ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder())
+                            .putLong(out.mapping().offset()), out.mapping().range());
+                    yield bytes;
+                }
                 case NOTHING -> new byte[0];
             };
             sent.add(new Flight(payload, out.remoteAddress(), out.remoteKey(), out.hasWord(),
@@ -195,9 +205,9 @@ final class SimulatedPair {
             return bytes;
         }
 
-        private static byte[] put(ByteBuffer to, RemoteRange range) {
-            return to.order(ByteOrder.nativeOrder()).putLong(range.address()).putInt(range.key())
-                    .putInt((int) range.length()).array();
+        private static void put(ByteBuffer to, RemoteRange range) {
+            to.order(ByteOrder.nativeOrder()).putLong(range.address()).putInt(range.key())
+                    .putInt((int) range.length());
         }
 
         /** Delivers the oldest thing that is on its way. {@return false if there is none, or no receive for it} */

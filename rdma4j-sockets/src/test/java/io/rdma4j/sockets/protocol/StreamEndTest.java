@@ -100,6 +100,23 @@ class StreamEndTest {
         assertThat(second.wasReset()).isFalse();
     }
 
+    /** A send may fail because the peer has closed, before its last messages are looked at. */
+    @Test
+    void whatThePeerSentBeforeItLeftCounts() throws RsocketException {
+        pair.second.write(10);
+        second.disconnect();
+        pair.second.transmit();
+        first.onConnectionEnded();
+        assertThat(first.wasReset()).isTrue();
+        while (pair.second.deliver()) {
+            pair.first.process();
+        }
+        assertThat(first.wasReset()).isFalse();
+        assertThat(first.hasPeerDisconnected()).isTrue();
+        assertThat(pair.first.read(100)).isEqualTo(10);
+        assertThat(first.isInputEnded()).isTrue();
+    }
+
     @Test
     void mappedMemoryIsWrittenWithoutAMessage() throws RsocketException {
         assertThat(pair.second.map(1 << 20)).isTrue();

@@ -42,6 +42,10 @@ public final class Rcopy implements Callable<Integer> {
             description = "Use this device (default: that of the route).")
     private String device = "";
 
+    @Option(names = "-b", paramLabel = "ADDR",
+            description = "Local address of a server (default: all).")
+    private @Nullable String local;
+
     @Option(names = "--once", description = "A server that ends after one client.")
     private boolean isOnce;
 
@@ -65,13 +69,16 @@ public final class Rcopy implements Callable<Integer> {
 
     private void serve() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
+        InetSocketAddress address = local == null
+                ? new InetSocketAddress(port)
+                : new InetSocketAddress(Hosts.resolve(local), port);
         try (RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()
                 .setOption(RdmaSocketOptions.RDMA_DEVICE, device)
-                .bind(new InetSocketAddress(port), 1)) {
+                .bind(address, 1)) {
             do {
                 out.print("waiting for connection...");
                 out.flush();
-                try (RdmaSocketChannel client = listener.accept()) {
+                try (RdmaSocketChannel client = Objects.requireNonNull(listener.accept())) {
                     out.println("client: " + ((InetSocketAddress) Objects
                             .requireNonNull(client.getRemoteAddress())).getAddress()
                             .getHostAddress());

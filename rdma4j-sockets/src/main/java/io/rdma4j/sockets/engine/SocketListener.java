@@ -26,8 +26,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread safe.
  */
-public final class StreamListener implements SocketEngine.EventUser, StreamConnection.Observer {
-    private static final System.Logger LOG = System.getLogger(StreamListener.class.getName());
+public final class SocketListener implements SocketEngine.EventUser, SocketConnection.Observer {
+    private static final System.Logger LOG = System.getLogger(SocketListener.class.getName());
 
     private final SocketEngine engine;
     private final SocketSettings settings;
@@ -38,14 +38,14 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     private final Condition changed = lock.newCondition();
     /** Requests that were not answered, those that are being answered, and what came of them. */
     private final Deque<Request> waiting = new ArrayDeque<>();
-    private final Set<StreamConnection> answered = new HashSet<>();
-    private final Deque<StreamConnection> established = new ArrayDeque<>();
+    private final Set<SocketConnection> answered = new HashSet<>();
+    private final Deque<SocketConnection> established = new ArrayDeque<>();
     private volatile boolean isClosed;
     private @Nullable IOException failure;
 
     private record Request(CmId id, ConnectionParameters asked, ConnectionData peer) {}
 
-    private StreamListener(SocketEngine engine, SocketSettings settings, CmId id,
+    private SocketListener(SocketEngine engine, SocketSettings settings, CmId id,
             InetSocketAddress localAddress, int backlog) {
         this.engine = engine;
         this.settings = settings;
@@ -61,19 +61,19 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
      * @param backlog how many connections may stand that nobody has taken, from 1
      * @throws IOException a {@link java.net.BindException} if the address or the port cannot be had
      */
-    public static StreamListener listen(SocketEngine engine, SocketSettings settings,
+    public static SocketListener listen(SocketEngine engine, SocketSettings settings,
             InetSocketAddress local, int backlog) throws IOException {
         BoundId bound = BoundId.bind(engine, settings, local);
         InetSocketAddress address = bound.localAddress();
         CmId id = bound.take();
-        StreamListener listener = new StreamListener(engine, settings, id,
+        SocketListener listener = new SocketListener(engine, settings, id,
                 address == null ? local : address, backlog);
         try {
             id.userContext(listener);
             id.listen(backlog);
         } catch (RdmaException e) {
             id.close();
-            throw Connector.ofBinding(e);
+            throw SocketConnector.ofBinding(e);
         }
         return listener;
     }
@@ -89,8 +89,8 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
      *
      * @throws IOException if the listener has lost its device
      */
-    public @Nullable StreamConnection poll() throws IOException {
-        StreamConnection taken;
+    public @Nullable SocketConnection poll() throws IOException {
+        SocketConnection taken;
         lock.lock();
         try {
             taken = established.poll();
@@ -153,7 +153,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     // ---------------------------------------------------------------- in the engine's thread
 
     private void free() {
-        List<StreamConnection> left;
+        List<SocketConnection> left;
         lock.lock();
         try {
             left = new ArrayList<>(established);
@@ -245,9 +245,9 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     }
 
     private void answer(Request request) {
-        StreamConnection made;
+        SocketConnection made;
         try {
-            made = new StreamConnection(engine, request.id(), settings, this);
+            made = new SocketConnection(engine, request.id(), settings, this);
         } catch (RdmaException | RuntimeException e) {
             LOG.log(System.Logger.Level.WARNING, "a connection could not be accepted", e);
             reject(request.id());
@@ -271,7 +271,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     // ---------------------------------------------------------------- what becomes of the connections
 
     @Override
-    public void onEstablished(StreamConnection connection) {
+    public void onEstablished(SocketConnection connection) {
         lock.lock();
         try {
             answered.remove(connection);
@@ -286,7 +286,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     }
 
     @Override
-    public void onRefused(StreamConnection connection, IOException why) {
+    public void onRefused(SocketConnection connection, IOException why) {
         lock.lock();
         try {
             answered.remove(connection);
@@ -297,7 +297,7 @@ public final class StreamListener implements SocketEngine.EventUser, StreamConne
     }
 
     @Override
-    public void onFreed(StreamConnection connection) {
+    public void onFreed(SocketConnection connection) {
         // Its place was free when it was taken, or refused.
     }
 }

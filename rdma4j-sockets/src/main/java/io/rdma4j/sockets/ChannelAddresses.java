@@ -14,8 +14,8 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 
 /** Checks addresses as the JDK's channels do. */
-final class SocketAddresses {
-    private SocketAddresses() {}
+final class ChannelAddresses {
+    private ChannelAddresses() {}
 
     /** {@return the family, if it is one of IP} */
     static ProtocolFamily requireInternet(ProtocolFamily family) {

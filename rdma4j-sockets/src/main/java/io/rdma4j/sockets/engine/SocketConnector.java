@@ -18,7 +18,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The active side until its connection stands: address, route, connection. Thread safe. */
-public final class Connector implements SocketEngine.EventUser, StreamConnection.Observer {
+public final class SocketConnector implements SocketEngine.EventUser, SocketConnection.Observer {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** How many devices of this machine may lead to a listener. */
     private static final int MOST_TRIES = 3;
@@ -30,7 +30,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition done = lock.newCondition();
     private @Nullable CmId id;
-    private @Nullable StreamConnection connection;
+    private @Nullable SocketConnection connection;
     private @Nullable IOException failure;
     private boolean isEstablished;
     private volatile boolean isCancelled;
@@ -41,7 +41,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
      * @param bound the id that is bound to the local address, null for any address
      * @param peer a resolved address
      */
-    public Connector(SocketEngine engine, SocketSettings settings, @Nullable BoundId bound,
+    public SocketConnector(SocketEngine engine, SocketSettings settings, @Nullable BoundId bound,
             InetSocketAddress peer) {
         this.engine = engine;
         this.settings = settings;
@@ -101,7 +101,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
      *
      * @throws IOException why it could not be made, with the exception of {@code java.net} for that
      */
-    public @Nullable StreamConnection connection() throws IOException {
+    public @Nullable SocketConnection connection() throws IOException {
         lock.lock();
         try {
             if (failure != null) {
@@ -166,7 +166,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     }
 
     private void connect(CmId current) throws RdmaException {
-        StreamConnection made = new StreamConnection(engine, current, settings, this);
+        SocketConnection made = new SocketConnection(engine, current, settings, this);
         id = null;
         lock.lock();
         try {
@@ -199,7 +199,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
         if (left != null) {
             Freeing.all(left::close);
         }
-        StreamConnection made = connection;
+        SocketConnection made = connection;
         if (made != null && isCancelled) {
             made.close(0);
         }
@@ -208,7 +208,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     // ---------------------------------------------------------------- what becomes of the connection
 
     @Override
-    public void onEstablished(StreamConnection established) {
+    public void onEstablished(SocketConnection established) {
         lock.lock();
         try {
             isEstablished = true;
@@ -219,7 +219,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     }
 
     @Override
-    public void onRefused(StreamConnection refused, IOException why) {
+    public void onRefused(SocketConnection refused, IOException why) {
         if (why instanceof OtherDeviceException && tries < MOST_TRIES) {
             isTriedAgain = true;
             return;
@@ -228,7 +228,7 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     }
 
     @Override
-    public void onFreed(StreamConnection freed) {
+    public void onFreed(SocketConnection freed) {
         if (isTriedAgain && !isCancelled) {
             isTriedAgain = false;
             resolve();
@@ -238,16 +238,17 @@ public final class Connector implements SocketEngine.EventUser, StreamConnection
     // ---------------------------------------------------------------- exceptions
 
     private static IOException translated(Exception why) {
-        IOException thrown = switch (why) {
-            case RejectedException rejected -> new ConnectException(
-                    "Connection refused: " + rejected.detail());
-            case RdmaException failed -> ofErrno(failed);
+        return switch (why) {
+            case RejectedException rejected -> by(rejected,
+                    new ConnectException("Connection refused: " + rejected.detail()));
+            case RdmaException failed -> by(failed, ofErrno(failed));
             case IOException failed -> failed;
-            default -> new ConnectException(why.toString());
+            default -> by(why, new ConnectException(why.toString()));
         };
-        if (thrown != why && thrown.getCause() == null) {
-            thrown.initCause(why);
-        }
+    }
+
+    private static IOException by(Exception cause, IOException thrown) {
+        thrown.initCause(cause);
         return thrown;
     }
 

@@ -32,12 +32,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One stream on a queue pair, from the moment its id has a device until it is freed. It is made by a {@link Connector} or a
- * {@link StreamListener}.
+ * One stream on a queue pair, from the moment its id has a device until it is freed. It is made by a {@link SocketConnector} or a
+ * {@link SocketListener}.
  *
  * <p>Thread safe, but one thread at a time reads and one writes. Only the engine's thread frees it.
  */
-public final class StreamConnection
+public final class SocketConnection
         implements
             SocketEngine.CompletionUser,
             SocketEngine.EventUser {
@@ -75,6 +75,8 @@ public final class StreamConnection
     private @Nullable IOException failure;
     /** Nothing can be sent or will come any more. */
     private boolean isBroken;
+    /** The peer has broken the protocol, and is not listened to any more. */
+    private boolean hasLied;
     private boolean isClosing;
     /** Everything that was written is acknowledged, or lost. */
     private boolean isOver;
@@ -98,17 +100,17 @@ public final class StreamConnection
     /** What is told of the beginning and of the end. */
     interface Observer {
         /** Bytes may be sent and received. Under the lock of the connection. */
-        void onEstablished(StreamConnection connection);
+        void onEstablished(SocketConnection connection);
 
         /** It has ended before it was established. Under the lock of the connection. */
-        void onRefused(StreamConnection connection, IOException why);
+        void onRefused(SocketConnection connection, IOException why);
 
         /** Everything is freed. */
-        void onFreed(StreamConnection connection);
+        void onFreed(SocketConnection connection);
     }
 
     /** @param id has a device; it belongs to the connection, unless this throws */
-    StreamConnection(SocketEngine engine, CmId id, SocketSettings wanted, Observer observer)
+    SocketConnection(SocketEngine engine, CmId id, SocketSettings wanted, Observer observer)
             throws RdmaException {
         this.engine = engine;
         this.id = id;
@@ -353,6 +355,9 @@ public final class StreamConnection
         int word = queue.word(completion.id(), completion.immediate());
         if (!isBroken) {
             queue.postReceive(completion.id());
+        }
+        // Sends fail once the peer has gone, and what it sent before counts.
+        if (!hasLied) {
             onWord(open, word);
         }
     }
@@ -370,7 +375,12 @@ public final class StreamConnection
             } else {
                 open.onMessage(word);
             }
+            if (open.hasPeerDisconnected() && failure instanceof SocketException) {
+                // A send has failed first, because the peer had closed.
+                failure = null;
+            }
         } catch (RsocketException e) {
+            hasLied = true;
             fail(e);
             open.onConnectionEnded();
             // The peer learns that there is no connection any more.
@@ -878,7 +888,7 @@ public final class StreamConnection
     }
 
     /**
-     * Waits until the peer has acknowledged everything, or the connection has ended otherwise.
+     * Waits until both sides know that the peer has everything, or the connection has ended otherwise.
      *
      * @return whether that came in time
      */
@@ -887,7 +897,7 @@ public final class StreamConnection
         engine.onSleep();
         lock.lock();
         try {
-            while (!isOver) {
+            while (!isFreeing) {
                 long leftNs = endNs - System.nanoTime();
                 if (leftNs <= 0) {
                     return false;
@@ -922,7 +932,6 @@ public final class StreamConnection
         }
         if (!isOver) {
             isOver = true;
-            over.signalAll();
             if (!isBroken && open != null && !open.hasToldEnd()) {
                 // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
                 engine.schedule(LAST_ANSWERS, this::giveUp);
@@ -930,6 +939,7 @@ public final class StreamConnection
         }
         if (isBroken || open == null || open.hasToldEnd()) {
             isFreeing = true;
+            over.signalAll();
             engine.execute(this::free);
         }
     }
