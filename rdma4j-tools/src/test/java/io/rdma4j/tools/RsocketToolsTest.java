@@ -102,8 +102,6 @@ class RsocketToolsTest {
         tools.assertFails(2, "rstream -i 2000", "-i must be from 0 to 1024");
         tools.assertFails(2, "riostream -T s", "-T s is not possible here");
         tools.assertFails(2, "rcopy /no/file", "SERVER is needed");
-        tools.assertFails(1, "rcopy /no/file " + Loopback.OWN + AT_PORT, "refused");
-        tools.assertFails(1, "rstream -I 1 -s " + Loopback.OWN + AT_PORT, "refused");
     }
 
     @Test
