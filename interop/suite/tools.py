@@ -149,6 +149,20 @@ def by_connection_manager(has_port):
     return arguments
 
 
+def rsocket(cell, end, is_server):
+    words = ["-p", str(CM_PORT), "-b", end.own, "-I", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size), "-T", "v"]
+    return words if is_server else [*words, "-s", end.peer]
+
+
+def stream_sizes(mtu):
+    return [1, mtu + 1, 64 * KIB, MIB]
+
+
+def mapped_sizes(mtu):
+    # The last byte of a transfer is no data.
+    return [2, mtu + 1, 64 * KIB]
+
+
 def mckey(cell, end, is_server):
     words = ["-m", MULTICAST, "-b", end.own, "-C", "20", "-S", str(cell.size)]
     return words if is_server else ["-s", *words]
@@ -215,6 +229,8 @@ ALL = [
          # Linux has no IPv6 multicast over RoCEv2: its join fails with ENOTSUPP.
          families=("ipv4",)),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
+    Tool("rstream", stream_sizes, rsocket, SERVICE, usual=64 * KIB),
+    Tool("riostream", mapped_sizes, rsocket, SERVICE, usual=64 * KIB),
     Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
     measuring("ib_write_bw", is_in_quick=True),
     measuring("ib_read_bw"),
@@ -291,6 +307,8 @@ IWARP = [
     Tool("rping", rping_around_a_segment, rping, Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), nets=TCP_NETS, driver="siw"),
     Tool("ucmatose", around_a_segment, by_connection_manager(has_port=True), SERVICE, nets=TCP_NETS, driver="siw"),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True, nets=TCP_NETS, driver="siw"),
+    Tool("rstream", stream_sizes, rsocket, SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
+    Tool("riostream", mapped_sizes, rsocket, SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
     measuring_over_iwarp("ib_write_bw", is_in_quick=True),
     measuring_over_iwarp("ib_read_bw", is_in_quick=True),
     measuring_over_iwarp("ib_send_bw"),

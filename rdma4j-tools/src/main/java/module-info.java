@@ -3,6 +3,7 @@ module io.rdma4j.tools {
     requires static org.jspecify;
     requires io.rdma4j.api;
     requires io.rdma4j.examples;
+    requires io.rdma4j.sockets;
     requires io.rdma4j.softnic;
     requires info.picocli;
     requires HdrHistogram;
@@ -20,5 +21,6 @@ module io.rdma4j.tools {
     opens io.rdma4j.tools.perftest to info.picocli;
     opens io.rdma4j.tools.pingpong to info.picocli;
     opens io.rdma4j.tools.rping to info.picocli;
+    opens io.rdma4j.tools.rsocket to info.picocli;
     opens io.rdma4j.tools.stat to info.picocli;
 }

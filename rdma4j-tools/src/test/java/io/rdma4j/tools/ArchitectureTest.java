@@ -102,8 +102,8 @@ class ArchitectureTest {
             "io.rdma4j.event", "io.rdma4j.spi", "io.rdma4j.observe.jfr",
             "io.rdma4j.observe.registry");
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
-            "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..")).toArray(
-                    String[]::new);
+            "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..",
+            "io.rdma4j.sockets..")).toArray(String[]::new);
 
     @Test
     void apiDependsOnTheJdkAlone() {
@@ -219,6 +219,42 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.ibverbs..",
                         "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
                         "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    /** Sockets are programs: they see what programs see. */
+    @Test
+    void socketsDependOnTheApiOfProgramsAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.sockets..",
+                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "io.rdma4j.cm..",
+                        "org.jspecify.."))
+                .check(ALL);
+        noClasses().that().resideOutsideOfPackages("io.rdma4j.sockets..",
+                "io.rdma4j.tools.rsocket..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.sockets..")).check(ALL);
+    }
+
+    @Test
+    void protocolOfSocketsKnowsNumbersAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.protocol..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java.lang", "java.util",
+                        "java.util.function", "java.nio", "java.io",
+                        "io.rdma4j.sockets.protocol..", "org.jspecify.."))
+                .check(ALL);
+        noClasses().that().resideInAPackage("io.rdma4j.sockets.protocol..").should()
+                .dependOnClassesThat().areAssignableTo(Thread.class)
+                .orShould().dependOnClassesThat().areAssignableTo(RandomGenerator.class)
+                .orShould().callMethod(System.class, "nanoTime")
+                .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
+    }
+
+    /** Which thread drives does not depend on what its application sees. */
+    @Test
+    void engineOfSocketsKnowsNoChannel() {
+        noClasses().that().resideInAPackage("io.rdma4j.sockets.engine..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.sockets",
+                        "java.nio.channels.."))
                 .check(ALL);
     }
 

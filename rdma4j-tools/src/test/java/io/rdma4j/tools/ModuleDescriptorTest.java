@@ -23,8 +23,7 @@ class ModuleDescriptorTest {
         assertThat(Modules.own()).extracting(module -> module.descriptor().name())
                 .containsExactlyInAnyOrder("io.rdma4j.api", "io.rdma4j.protocol",
                         "io.rdma4j.softnic", "io.rdma4j.ibverbs", "io.rdma4j.testkit",
-                        "io.rdma4j.examples",
-                        "io.rdma4j.tools")
+                        "io.rdma4j.sockets", "io.rdma4j.examples", "io.rdma4j.tools")
                 .allSatisfy(name -> assertThat(descriptor(name).isAutomatic()).isFalse());
     }
 

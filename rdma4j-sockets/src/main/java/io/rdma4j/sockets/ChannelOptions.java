@@ -1,0 +1,139 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.SocketSettings;
+import io.rdma4j.sockets.protocol.StreamSettings;
+
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** The options of a channel and their values. Not thread safe. */
+final class ChannelOptions {
+    private static final int MOST_LINGER = 65535;
+    private static final int MOST_INLINE = 1024;
+    private static final int MOST_TYPE_OF_SERVICE = 255;
+
+    /** What a channel of a connection has, in the JDK's and in this module's words. */
+    static final Set<SocketOption<?>> OF_STREAMS = Set.of(StandardSocketOptions.SO_SNDBUF,
+            StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_KEEPALIVE,
+            StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_LINGER,
+            StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.IP_TOS,
+            RdmaSocketOptions.RDMA_SQSIZE, RdmaSocketOptions.RDMA_RQSIZE,
+            RdmaSocketOptions.RDMA_INLINE, RdmaSocketOptions.RDMA_IOMAPSIZE,
+            RdmaSocketOptions.RDMA_DEVICE);
+    /** What a listening channel has. */
+    static final Set<SocketOption<?>> OF_LISTENERS = Set.of(StandardSocketOptions.SO_RCVBUF,
+            StandardSocketOptions.SO_REUSEADDR, RdmaSocketOptions.RDMA_SQSIZE,
+            RdmaSocketOptions.RDMA_RQSIZE, RdmaSocketOptions.RDMA_INLINE,
+            RdmaSocketOptions.RDMA_IOMAPSIZE, RdmaSocketOptions.RDMA_DEVICE);
+
+    private record Range(int least, int most) {}
+
+    private static final Range DEPTHS = new Range(StreamSettings.LEAST_DEPTH,
+            StreamSettings.MOST_DEPTH);
+    private static final Range SIZES = new Range(0, Integer.MAX_VALUE);
+    private static final Map<SocketOption<?>, Range> RANGES = Map.of(
+            StandardSocketOptions.SO_SNDBUF, SIZES, StandardSocketOptions.SO_RCVBUF, SIZES,
+            StandardSocketOptions.IP_TOS, new Range(0, MOST_TYPE_OF_SERVICE),
+            RdmaSocketOptions.RDMA_SQSIZE, DEPTHS, RdmaSocketOptions.RDMA_RQSIZE, DEPTHS,
+            RdmaSocketOptions.RDMA_INLINE, new Range(0, MOST_INLINE),
+            RdmaSocketOptions.RDMA_IOMAPSIZE, new Range(0, StreamSettings.MOST_MAPPINGS));
+    /** Of those whose value is not 0 or false then. */
+    private static final Map<SocketOption<?>, Object> INITIAL = Map.of(
+            StandardSocketOptions.SO_SNDBUF, SocketSettings.DEFAULT.sendBytes(),
+            StandardSocketOptions.SO_RCVBUF, SocketSettings.DEFAULT.receiveBytes(),
+            StandardSocketOptions.SO_LINGER, -1,
+            RdmaSocketOptions.RDMA_SQSIZE, SocketSettings.DEFAULT.sends(),
+            RdmaSocketOptions.RDMA_RQSIZE, SocketSettings.DEFAULT.credits(),
+            RdmaSocketOptions.RDMA_INLINE, SocketSettings.DEFAULT.inlineBytes(),
+            RdmaSocketOptions.RDMA_DEVICE, "");
+
+    private final Set<SocketOption<?>> supported;
+    private final Map<SocketOption<?>, Object> values = new HashMap<>();
+
+    ChannelOptions(Set<SocketOption<?>> supported) {
+        this.supported = supported;
+    }
+
+    Set<SocketOption<?>> supported() {
+        return supported;
+    }
+
+    private void requireSupported(SocketOption<?> name) {
+        Objects.requireNonNull(name);
+        if (!supported.contains(name)) {
+            throw new UnsupportedOperationException("'" + name + "' not supported");
+        }
+    }
+
+    /** Checks that there is such an option, and that it has such values. */
+    void requireFitting(SocketOption<?> name, Object value) {
+        requireSupported(name);
+        if (!name.type().isInstance(value)) {
+            throw new IllegalArgumentException("Invalid value '" + value + "'");
+        }
+    }
+
+    /** Checks that it may have this value. */
+    void requireInRange(SocketOption<?> name, Object wanted) {
+        if (!(wanted instanceof Integer number)) {
+            return;
+        }
+        Range range = RANGES.get(name);
+        if (range != null && (number < range.least() || number > range.most())) {
+            throw new IllegalArgumentException("Invalid value '" + number + "' of " + name);
+        }
+    }
+
+    void set(SocketOption<?> name, Object value) {
+        values.put(name, name.equals(StandardSocketOptions.SO_LINGER)
+                ? Math.clamp((int) value, -1, MOST_LINGER)
+                : value);
+    }
+
+    /** {@return the value that was set, or the default} */
+    <T> T get(SocketOption<T> name) {
+        requireSupported(name);
+        return name.type().cast(values.getOrDefault(name, initial(name)));
+    }
+
+    private static Object initial(SocketOption<?> name) {
+        Object initial = INITIAL.get(name);
+        if (initial != null) {
+            return initial;
+        }
+        return name.type() == Boolean.class ? false : 0;
+    }
+
+    private <T> T of(SocketOption<T> name) {
+        return supported.contains(name) ? get(name) : name.type().cast(initial(name));
+    }
+
+    /** {@return what a connection gets} Sizes are hints, which are brought into the possible range. */
+    SocketSettings settings() {
+        String device = get(RdmaSocketOptions.RDMA_DEVICE);
+        return new SocketSettings(bytes(of(StandardSocketOptions.SO_SNDBUF)),
+                bytes(of(StandardSocketOptions.SO_RCVBUF)), of(RdmaSocketOptions.RDMA_SQSIZE),
+                of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE),
+                of(RdmaSocketOptions.RDMA_IOMAPSIZE),
+                of(StandardSocketOptions.SO_KEEPALIVE),
+                SocketSettings.DEFAULT.keepaliveSeconds(), of(StandardSocketOptions.SO_REUSEADDR),
+                of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device);
+    }
+
+    private static int bytes(int wanted) {
+        return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
+    }
+
+    /** Takes over what another channel was given. */
+    void inherit(ChannelOptions from) {
+        from.values.forEach((name, value) -> {
+            if (supported.contains(name)) {
+                values.put(name, value);
+            }
+        });
+    }
+}

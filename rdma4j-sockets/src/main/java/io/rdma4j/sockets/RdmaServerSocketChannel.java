@@ -1,0 +1,200 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.SocketConnection;
+import io.rdma4j.sockets.engine.SocketEngine;
+import io.rdma4j.sockets.engine.SocketListener;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A channel that listens for connections over RDMA, on every device that has the address. It accepts them by itself, as many as its
+ * backlog has room for, and {@link #accept} hands them out in the order in which they stood; so a peer is connected before
+ * anybody calls {@link #accept}, as with TCP.
+ *
+ * <p>As {@link ServerSocketChannel} says: blocking and not, closed and interrupted by other threads. It cannot be registered with a
+ * selector, and {@link #socket} is not supported. C: a listening {@code rsocket}. Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RdmaServerSocketChannel extends ServerSocketChannel {
+    /** As {@link ServerSocket} has it. */
+    private static final int BACKLOG = 50;
+
+    private final @Nullable ProtocolFamily family;
+    private final ReentrantLock acceptLock = new ReentrantLock();
+    private final ReentrantLock stateLock = new ReentrantLock();
+    /** Under the lock of the state. */
+    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
+    private volatile @Nullable SocketListener listener;
+
+    RdmaServerSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
+        super(provider);
+        this.family = family;
+    }
+
+    private void requireOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    /**
+     * Binds to a local address and listens. C: {@code rbind}, {@code rlisten}.
+     *
+     * @param local an address of a device, the wildcard address for all devices, or null for any; port 0 for any
+     * @param backlog how many connections may stand that nobody has taken; 0 or less for a default
+     * @throws java.net.BindException if the address or the port cannot be had
+     */
+    @Override
+    public RdmaServerSocketChannel bind(@Nullable SocketAddress local, int backlog)
+            throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (listener != null) {
+                throw new AlreadyBoundException();
+            }
+            listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
+                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog);
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    /**
+     * {@return the next connection; null if there is none and the channel does not block} C: {@code raccept}.
+     *
+     * @throws java.net.SocketException if the device is gone
+     */
+    @Override
+    public @Nullable RdmaSocketChannel accept() throws IOException {
+        acceptLock.lock();
+        try {
+            requireOpen();
+            SocketListener from = listener;
+            if (from == null) {
+                throw new NotYetBoundException();
+            }
+            SocketConnection accepted = isBlocking() ? await(from) : from.poll();
+            return accepted == null ? null : connected(accepted);
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    private @Nullable SocketConnection await(SocketListener from) throws IOException {
+        SocketConnection accepted = null;
+        try {
+            begin();
+            accepted = from.poll();
+            while (accepted == null && isOpen()) {
+                from.await(Long.MAX_VALUE);
+                accepted = from.poll();
+            }
+        } finally {
+            end(accepted != null);
+        }
+        return accepted;
+    }
+
+    private RdmaSocketChannel connected(SocketConnection accepted) {
+        stateLock.lock();
+        try {
+            return new RdmaSocketChannel(provider(), family, accepted, options);
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        requireOpen();
+        SocketListener bound = listener;
+        return bound == null ? null : bound.localAddress();
+    }
+
+    @Override
+    public <T> RdmaServerSocketChannel setOption(SocketOption<T> name, T value)
+            throws IOException {
+        options.requireFitting(name, value);
+        stateLock.lock();
+        try {
+            requireOpen();
+            options.requireInRange(name, value);
+            options.set(name, value);
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        Objects.requireNonNull(name);
+        stateLock.lock();
+        try {
+            T value = options.get(name);
+            requireOpen();
+            return value;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    /**
+     * Not supported.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public ServerSocket socket() {
+        throw new UnsupportedOperationException("a listening channel over RDMA has no socket");
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() {
+        stateLock.lock();
+        try {
+            SocketListener left = listener;
+            if (left != null) {
+                left.close();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean isBlocking) {
+        // Each call asks how to wait; one under way ends first, as on the JDK's channels.
+        RdmaSocketChannel.awaitFree(acceptLock);
+    }
+
+    @Override
+    public String toString() {
+        SocketListener bound = listener;
+        InetSocketAddress address = bound == null ? null : bound.localAddress();
+        return getClass().getSimpleName()
+                + (isOpen() ? address == null ? "[unbound]" : "[" + address + "]" : "[closed]");
+    }
+}

@@ -1,0 +1,680 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.BoundId;
+import io.rdma4j.sockets.engine.SocketConnection;
+import io.rdma4j.sockets.engine.SocketConnector;
+import io.rdma4j.sockets.engine.SocketEngine;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A stream of bytes over RDMA. The other end may be a C program of rdma-core's rsockets.
+ *
+ * <p>As {@link SocketChannel} says: blocking and not, gathering and scattering, closed halfway, closed and interrupted by other
+ * threads; one thread can read while another writes. A channel has a send buffer and a receive buffer of 128 KiB each, unless {@link
+ * StandardSocketOptions#SO_SNDBUF} and {@link StandardSocketOptions#SO_RCVBUF} say otherwise before it connects. The connection goes on by itself while
+ * the application does nothing.
+ *
+ * <p>{@link #close} returns when the peer's device has everything that was written, or after three seconds; from then on that is awaited in the
+ * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
+ * channel does not block, or a thread is in it, {@code close} does not wait.
+ *
+ * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It cannot be registered with a
+ * selector, and {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RdmaSocketChannel extends SocketChannel {
+    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
+
+    private enum State {
+        UNCONNECTED, PENDING, CONNECTED, CLOSED
+    }
+
+    private final @Nullable ProtocolFamily family;
+    /** One thread reads and one writes; both are held to connect. Before the lock of the state. */
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
+    /** The one buffer of a read or write that has one, under these locks. */
+    private final ByteBuffer[] oneToRead = new ByteBuffer[1];
+    private final ByteBuffer[] oneToWrite = new ByteBuffer[1];
+
+    private final ReentrantLock stateLock = new ReentrantLock();
+    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
+    private volatile State state = State.UNCONNECTED;
+    private @Nullable BoundId bound;
+    private volatile @Nullable SocketConnector connector;
+    private volatile @Nullable SocketConnection connection;
+    private volatile @Nullable InetSocketAddress localAddress;
+    private volatile @Nullable InetSocketAddress remoteAddress;
+    private volatile boolean isInputClosed;
+    private volatile boolean isOutputClosed;
+
+    RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
+        super(provider);
+        this.family = family;
+    }
+
+    /** One that was accepted. */
+    RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family,
+            SocketConnection accepted, ChannelOptions ofListener) {
+        this(provider, family);
+        options.inherit(ofListener);
+        established(accepted);
+    }
+
+    private void established(SocketConnection made) {
+        connection = made;
+        localAddress = made.localAddress();
+        remoteAddress = made.peerAddress();
+        state = State.CONNECTED;
+    }
+
+    private void requireOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    private SocketConnection requireConnected() throws ClosedChannelException {
+        requireOpen();
+        SocketConnection made = connection;
+        if (state != State.CONNECTED || made == null) {
+            throw new NotYetConnectedException();
+        }
+        return made;
+    }
+
+    // ---------------------------------------------------------------- reading
+
+    /**
+     * Reads bytes. C: {@code rrecv}.
+     *
+     * @return how many; 0 only if the buffer has no room, or if the channel does not block; -1 at the end of the stream
+     * @throws java.net.SocketException if the connection was reset or lost
+     */
+    @Override
+    public int read(ByteBuffer dst) throws IOException {
+        Objects.requireNonNull(dst);
+        readLock.lock();
+        try {
+            oneToRead[0] = dst;
+            return (int) readInto(oneToRead, 0, 1);
+        } finally {
+            oneToRead[0] = null;
+            readLock.unlock();
+        }
+    }
+
+    /** Reads bytes into buffers, one after the other. C: {@code rreadv}. As {@link #read(ByteBuffer)}. */
+    @Override
+    public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, dsts.length);
+        readLock.lock();
+        try {
+            return readInto(dsts, offset, length);
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    private static long room(ByteBuffer[] buffers, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (buffers[i].isReadOnly()) {
+                throw new IllegalArgumentException("Read-only buffer");
+            }
+        }
+        return remaining(buffers, offset, length);
+    }
+
+    private static long remaining(ByteBuffer[] buffers, int offset, int length) {
+        long sum = 0;
+        for (int i = offset; i < offset + length; i++) {
+            sum += buffers[i].remaining();
+        }
+        return sum;
+    }
+
+    private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
+        SocketConnection from = requireConnected();
+        long count = guarded(() -> readWhileOpen(from, to, first, buffers));
+        return count <= 0 && isInputClosed ? -1 : count;
+    }
+
+    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers)
+            throws IOException {
+        if (isInputClosed) {
+            return -1;
+        }
+        long wanted = room(to, first, buffers);
+        if (wanted == 0) {
+            return 0;
+        }
+        long count = from.read(to, first, wanted);
+        while (count == 0 && isBlocking() && isOpen() && !isInputClosed) {
+            sleep(() -> from.awaitReadable(Long.MAX_VALUE));
+            count = from.read(to, first, wanted);
+        }
+        return count;
+    }
+
+    /** Reads or writes. */
+    private interface Transfer {
+        long run() throws IOException;
+    }
+
+    /*
+     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
+     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
+     */
+
+    private long guarded(Transfer transfer) throws IOException {
+        if (!isBlocking()) {
+            return transfer.run();
+        }
+        begin();
+        end(true);
+        requireOpen();
+        long count;
+        try {
+            count = transfer.run();
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (IOException e) {
+            begin();
+            end(false);
+            throw e;
+        }
+        begin();
+        end(count > 0);
+        return count;
+    }
+
+    private void sleep(Runnable wait) throws AsynchronousCloseException {
+        try {
+            begin();
+            wait.run();
+        } finally {
+            end(true);
+        }
+    }
+
+    // ---------------------------------------------------------------- writing
+
+    /**
+     * Writes bytes. C: {@code rsend}.
+     *
+     * @return how many; all if the channel blocks and nobody closes it meanwhile
+     * @throws IOException if the connection was reset or lost, or the peer has closed it
+     */
+    @Override
+    public int write(ByteBuffer src) throws IOException {
+        Objects.requireNonNull(src);
+        writeLock.lock();
+        try {
+            oneToWrite[0] = src;
+            return (int) writeFrom(oneToWrite, 0, src.remaining());
+        } finally {
+            oneToWrite[0] = null;
+            writeLock.unlock();
+        }
+    }
+
+    /** Writes the bytes of buffers, one after the other. C: {@code rwritev}. As {@link #write(ByteBuffer)}. */
+    @Override
+    public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, srcs.length);
+        writeLock.lock();
+        try {
+            return writeFrom(srcs, offset, remaining(srcs, offset, length));
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
+        SocketConnection to = requireConnected();
+        long written = guarded(() -> writeWhileOpen(to, from, first, wanted));
+        if (written == 0 && isOutputClosed) {
+            throw new AsynchronousCloseException();
+        }
+        return written;
+    }
+
+    private long writeWhileOpen(SocketConnection to, ByteBuffer[] from, int first, long wanted)
+            throws IOException {
+        if (isOutputClosed) {
+            return 0;
+        }
+        long written = to.write(from, first, wanted);
+        return isBlocking() && written < wanted
+                ? written + writeRest(to, from, first, wanted - written)
+                : written;
+    }
+
+    /** {@return how many bytes of the rest were written} What ends it after some is told by the next write. */
+    private long writeRest(SocketConnection to, ByteBuffer[] from, int first, long left)
+            throws IOException {
+        long written = 0;
+        int buffer = first;
+        while (written < left && isOpen() && !isOutputClosed) {
+            sleep(() -> to.awaitWritable(Long.MAX_VALUE));
+            while (!from[buffer].hasRemaining()) {
+                buffer++;
+            }
+            try {
+                written += to.write(from, buffer, left - written);
+            } catch (IOException e) {
+                if (buffer == first && written == 0 && isOpen() && !isOutputClosed) {
+                    throw e;
+                }
+                return written;
+            }
+        }
+        return written;
+    }
+
+    // ---------------------------------------------------------------- memory of the other side
+
+    /**
+     * Lets the peer write memory at any time, without a message: it is told before the next bytes that are written here. C: {@code
+     * riomap}.
+     *
+     * @param memory native or mapped; it belongs to the caller, who must {@link #unmap} it before it goes
+     * @param offset by which the peer names its first byte
+     * @throws IOException if the peer keeps no more mappings ({@link RdmaSocketOptions#RDMA_IOMAPSIZE}), if the offset is in use, or the
+     *         memory cannot be registered
+     */
+    public void map(MemorySegment memory, long offset) throws IOException {
+        requireConnected().map(offset, memory);
+    }
+
+    /**
+     * Ends what {@link #map} began; the peer is not told, and its writes fail then. Closing the channel does it as well. C: {@code riounmap}.
+     *
+     * @throws IOException if nothing is mapped at the offset
+     */
+    public void unmap(long offset) throws IOException {
+        requireConnected().unmap(offset);
+    }
+
+    /**
+     * Writes bytes to memory that the peer has mapped. The peer's program is not notified; it sees them in its memory, in order. C:
+     * {@code riowrite}.
+     *
+     * @param offset the peer's name of the place
+     * @return how many; all if the channel blocks and nobody closes it meanwhile
+     * @throws IOException if the peer has mapped nothing there, and as {@link #write(ByteBuffer)}
+     */
+    public int write(ByteBuffer src, long offset) throws IOException {
+        Objects.requireNonNull(src);
+        writeLock.lock();
+        try {
+            oneToWrite[0] = src;
+            SocketConnection to = requireConnected();
+            return (int) guarded(() -> writeMapped(to, src, offset));
+        } finally {
+            oneToWrite[0] = null;
+            writeLock.unlock();
+        }
+    }
+
+    private int writeMapped(SocketConnection to, ByteBuffer src, long offset) throws IOException {
+        if (isOutputClosed) {
+            throw new ClosedChannelException();
+        }
+        int written = to.writeMapped(oneToWrite, src.remaining(), offset);
+        while (src.hasRemaining() && isBlocking() && isOpen()) {
+            sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
+            written += to.writeMapped(oneToWrite, src.remaining(), offset + written);
+        }
+        return written;
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    /**
+     * Binds to a local address. C: {@code rbind}.
+     *
+     * @param local an address of a device, or null for any; port 0 for any
+     * @throws java.net.BindException if the address or the port cannot be had
+     */
+    @Override
+    public RdmaSocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (state == State.PENDING) {
+                throw new ConnectionPendingException();
+            }
+            if (localAddress != null) {
+                throw new AlreadyBoundException();
+            }
+            BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.settings(),
+                    ChannelAddresses.local(local, family));
+            bound = made;
+            localAddress = made.localAddress();
+        } finally {
+            stateLock.unlock();
+            writeLock.unlock();
+            readLock.unlock();
+        }
+        return this;
+    }
+
+    /**
+     * Connects. C: {@code rconnect}.
+     *
+     * @return whether the connection stands; false only if the channel does not block
+     * @throws java.net.ConnectException if the peer refuses, does not answer, or is no rsocket; the channel is closed then
+     * @throws java.net.NoRouteToHostException if no device leads there; the channel is closed then
+     */
+    @Override
+    public boolean connect(SocketAddress remote) throws IOException {
+        InetSocketAddress to = ChannelAddresses.remote(remote, family);
+        readLock.lock();
+        writeLock.lock();
+        try {
+            startConnecting(to);
+            return outcome();
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    private void startConnecting(InetSocketAddress to) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            switch (state) {
+                case CONNECTED -> throw new AlreadyConnectedException();
+                case PENDING -> throw new ConnectionPendingException();
+                case CLOSED -> throw new ClosedChannelException();
+                case UNCONNECTED -> {
+                    SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
+                            options.settings(), bound, to);
+                    bound = null;
+                    connector = started;
+                    state = State.PENDING;
+                    started.start();
+                }
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
+    private boolean outcome() throws IOException {
+        boolean isBlocking = isBlocking();
+        boolean isConnected = false;
+        boolean isFailed = true;
+        try {
+            try {
+                if (isBlocking) {
+                    begin();
+                }
+                requireOpen();
+                isConnected = isBlocking ? await() : hasConnected();
+                isFailed = false;
+            } finally {
+                if (isBlocking) {
+                    end(isConnected || (isFailed && isOpen()));
+                }
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+        return isConnected;
+    }
+
+    /** {@return whether it stands, after the wait for it} */
+    private boolean await() throws IOException {
+        SocketConnector pending = Objects.requireNonNull(connector);
+        while (!pending.isDone() && isOpen()) {
+            pending.await(Long.MAX_VALUE);
+        }
+        return isOpen() && hasConnected();
+    }
+
+    /** {@return whether it stands} */
+    private boolean hasConnected() throws IOException {
+        SocketConnection made = Objects.requireNonNull(connector).connection();
+        if (made == null) {
+            return false;
+        }
+        stateLock.lock();
+        try {
+            if (!isOpen()) {
+                return false;
+            }
+            established(made);
+            connector = null;
+            made.keepalive(keepaliveSeconds());
+            return true;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    /**
+     * {@return whether the connection stands} C: {@code rgetsockopt} of {@code SO_ERROR}.
+     *
+     * @throws java.net.ConnectException and others, as {@link #connect}
+     */
+    @Override
+    public boolean finishConnect() throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        try {
+            requireOpen();
+            switch (state) {
+                case CONNECTED -> {
+                    return true;
+                }
+                case UNCONNECTED -> throw new NoConnectionPendingException();
+                case CLOSED -> throw new ClosedChannelException();
+                case PENDING -> {}
+            }
+            return outcome();
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        return state == State.CONNECTED;
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return state == State.PENDING;
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        requireOpen();
+        return remoteAddress;
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        requireOpen();
+        return localAddress;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** Ends the input: reads return -1, and what comes is dropped. C: {@code rshutdown} with {@code SHUT_RD}. */
+    @Override
+    public RdmaSocketChannel shutdownInput() throws IOException {
+        stateLock.lock();
+        try {
+            SocketConnection made = requireConnected();
+            if (!isInputClosed) {
+                isInputClosed = true;
+                made.shutdownInput();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    /** Ends the output: the peer reads what was written, then -1. C: {@code rshutdown} with {@code SHUT_WR}. */
+    @Override
+    public RdmaSocketChannel shutdownOutput() throws IOException {
+        stateLock.lock();
+        try {
+            SocketConnection made = requireConnected();
+            if (!isOutputClosed) {
+                isOutputClosed = true;
+                made.shutdownOutput();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() {
+        SocketConnection made;
+        int linger;
+        stateLock.lock();
+        try {
+            made = connection;
+            state = State.CLOSED;
+            linger = options.get(StandardSocketOptions.SO_LINGER);
+            SocketConnector pending = connector;
+            if (pending != null) {
+                pending.cancel();
+            }
+            BoundId unused = bound;
+            if (unused != null) {
+                unused.close();
+            }
+            if (made != null) {
+                made.close(linger);
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        boolean isInUse = readLock.isLocked() || writeLock.isLocked();
+        if (made != null && linger != 0 && isBlocking() && !isInUse) {
+            made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean isBlocking) {
+        // Each call asks how to wait; those under way end first, as on the JDK's channels.
+        awaitFree(readLock);
+        awaitFree(writeLock);
+    }
+
+    /** Waits until a thread that has the lock has released it. */
+    static void awaitFree(ReentrantLock lock) {
+        lock.lock();
+        try {
+            // Nothing is to be done with it.
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- options
+
+    private int keepaliveSeconds() {
+        return options.settings().keepalive() ? options.settings().keepaliveSeconds() : 0;
+    }
+
+    @Override
+    public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.requireFitting(name, value);
+        stateLock.lock();
+        try {
+            requireOpen();
+            options.requireInRange(name, value);
+            options.set(name, value);
+            SocketConnection made = connection;
+            if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
+                made.keepalive(keepaliveSeconds());
+            }
+        } finally {
+            stateLock.unlock();
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        Objects.requireNonNull(name);
+        stateLock.lock();
+        try {
+            T value = options.get(name);
+            requireOpen();
+            return value;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    /**
+     * Not supported.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public Socket socket() {
+        throw new UnsupportedOperationException("a channel over RDMA has no socket");
+    }
+
+    @Override
+    public String toString() {
+        String text = switch (state) {
+            case UNCONNECTED -> "unconnected";
+            case CLOSED -> "closed";
+            case PENDING -> "connection-pending";
+            case CONNECTED -> "connected" + (isInputClosed ? " ishut" : "")
+                    + (isOutputClosed ? " oshut" : "");
+        };
+        return getClass().getSimpleName() + "[" + text
+                + (localAddress == null ? "" : " local=" + localAddress)
+                + (remoteAddress == null ? "" : " remote=" + remoteAddress) + "]";
+    }
+}

@@ -1,0 +1,53 @@
+package io.rdma4j.sockets;
+
+import java.net.ProtocolFamily;
+
+/**
+ * Opens channels over RDMA. They speak rdma-core's rsocket protocol, so the other end may be a C program. The methods are those
+ * of JEP 337's {@code jdk.net.RdmaSockets}.
+ *
+ * <pre>
+ * try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
+ *     channel.connect(new InetSocketAddress(host, port));
+ *     channel.write(ByteBuffer.wrap("hello".getBytes(UTF_8)));
+ * }
+ * </pre>
+ *
+ * <p>A port of these channels is none of TCP, except on iWARP devices. Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RdmaSockets {
+    private RdmaSockets() {}
+
+    /** {@return a channel that is neither bound nor connected} */
+    public static RdmaSocketChannel openSocketChannel() {
+        return RdmaSelectorProvider.INSTANCE.openSocketChannel();
+    }
+
+    /**
+     * {@return a channel that is neither bound nor connected}
+     *
+     * @param family {@link java.net.StandardProtocolFamily#INET} or {@link java.net.StandardProtocolFamily#INET6}, which has both
+     *        kinds of addresses
+     * @throws UnsupportedOperationException for another family
+     */
+    public static RdmaSocketChannel openSocketChannel(ProtocolFamily family) {
+        return RdmaSelectorProvider.INSTANCE.openSocketChannel(family);
+    }
+
+    /** {@return a listening channel that is not bound} */
+    public static RdmaServerSocketChannel openServerSocketChannel() {
+        return RdmaSelectorProvider.INSTANCE.openServerSocketChannel();
+    }
+
+    /**
+     * {@return a listening channel that is not bound}
+     *
+     * @param family as for {@link #openSocketChannel(ProtocolFamily)}
+     * @throws UnsupportedOperationException for another family
+     */
+    public static RdmaServerSocketChannel openServerSocketChannel(ProtocolFamily family) {
+        return RdmaSelectorProvider.INSTANCE.openServerSocketChannel(family);
+    }
+}

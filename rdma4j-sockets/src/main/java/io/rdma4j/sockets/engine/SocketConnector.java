@@ -1,0 +1,277 @@
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.OtherDeviceException;
+import io.rdma4j.cm.RejectedException;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The active side until its connection stands: address, route, connection. Thread safe. */
+public final class SocketConnector implements SocketEngine.EventUser, SocketConnection.Observer {
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    /** How many devices of this machine may lead to a listener. */
+    private static final int MOST_TRIES = 3;
+
+    private final SocketEngine engine;
+    private final SocketSettings settings;
+    private final InetSocketAddress peer;
+    private final @Nullable InetSocketAddress local;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition done = lock.newCondition();
+    private @Nullable CmId id;
+    private @Nullable SocketConnection connection;
+    private @Nullable IOException failure;
+    private boolean isEstablished;
+    private volatile boolean isCancelled;
+    private boolean isTriedAgain;
+    private int tries;
+
+    /**
+     * @param bound the id that is bound to the local address, null for any address
+     * @param peer a resolved address
+     */
+    public SocketConnector(SocketEngine engine, SocketSettings settings, @Nullable BoundId bound,
+            InetSocketAddress peer) {
+        this.engine = engine;
+        this.settings = settings;
+        this.peer = peer;
+        local = bound == null ? null : bound.localAddress();
+        id = bound == null ? null : bound.take();
+    }
+
+    // ---------------------------------------------------------------- for the channel
+
+    /** Begins. The outcome is known when {@link #isDone}. */
+    public void start() {
+        engine.execute(this::resolve);
+    }
+
+    /** {@return whether the connection stands or has failed} */
+    public boolean isDone() {
+        lock.lock();
+        try {
+            return isEstablished || failure != null || isCancelled;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits until it is done.
+     *
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
+     */
+    public void await(long timeoutNs) {
+        long endNs = System.nanoTime() + timeoutNs;
+        engine.onSleep();
+        lock.lock();
+        try {
+            while (!isDone()) {
+                if (timeoutNs == Long.MAX_VALUE) {
+                    done.awaitUninterruptibly();
+                    continue;
+                }
+                long leftNs = endNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    return;
+                }
+                long _ = done.awaitNanos(leftNs);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+            engine.onAwake();
+        }
+    }
+
+    /**
+     * {@return the connection, null while it does not stand}
+     *
+     * @throws IOException why it could not be made, with the exception of {@code java.net} for that
+     */
+    public @Nullable SocketConnection connection() throws IOException {
+        lock.lock();
+        try {
+            if (failure != null) {
+                throw failure;
+            }
+            return isEstablished ? connection : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives it up, and wakes who waits. */
+    public void cancel() {
+        lock.lock();
+        try {
+            isCancelled = true;
+            done.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        engine.execute(this::drop);
+    }
+
+    // ---------------------------------------------------------------- steps, in the engine's thread
+
+    private void resolve() {
+        if (isCancelled) {
+            return;
+        }
+        try {
+            CmId used = id;
+            if (used == null) {
+                used = new BoundId(engine, settings, local).take();
+                id = used;
+            }
+            used.userContext(this);
+            tries++;
+            used.resolveAddress(peer, TIMEOUT);
+        } catch (RdmaException | RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    @Override
+    public void onEvent(CmEvent event) {
+        CmId current = id;
+        if (current == null || !current.equals(event.id())) {
+            return;
+        }
+        try {
+            switch (event.type()) {
+                case ADDR_RESOLVED -> current.resolveRoute(TIMEOUT);
+                case ROUTE_RESOLVED -> connect(current);
+                case ADDR_ERROR, ROUTE_ERROR, DEVICE_REMOVAL -> fail(event.failure("connect"));
+                default -> {
+                    // The connection gets the others.
+                }
+            }
+        } catch (RdmaException | RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    private void connect(CmId current) throws RdmaException {
+        SocketConnection made = new SocketConnection(engine, current, settings, this);
+        id = null;
+        lock.lock();
+        try {
+            connection = made;
+        } finally {
+            lock.unlock();
+        }
+        try {
+            made.connect();
+        } catch (RdmaException | RuntimeException e) {
+            made.close(0);
+            throw e;
+        }
+    }
+
+    private void fail(Exception why) {
+        lock.lock();
+        try {
+            failure = translated(why);
+            done.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        engine.execute(this::drop);
+    }
+
+    private void drop() {
+        CmId left = id;
+        id = null;
+        if (left != null) {
+            Freeing.all(left::close);
+        }
+        SocketConnection made = connection;
+        if (made != null && isCancelled) {
+            made.close(0);
+        }
+    }
+
+    // ---------------------------------------------------------------- what becomes of the connection
+
+    @Override
+    public void onEstablished(SocketConnection established) {
+        lock.lock();
+        try {
+            isEstablished = true;
+            done.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void onRefused(SocketConnection refused, IOException why) {
+        if (why instanceof OtherDeviceException && tries < MOST_TRIES) {
+            isTriedAgain = true;
+            return;
+        }
+        fail(why);
+    }
+
+    @Override
+    public void onFreed(SocketConnection freed) {
+        if (isTriedAgain && !isCancelled) {
+            isTriedAgain = false;
+            resolve();
+        }
+    }
+
+    // ---------------------------------------------------------------- exceptions
+
+    private static IOException translated(Exception why) {
+        return switch (why) {
+            case RejectedException rejected -> by(rejected,
+                    new ConnectException("Connection refused: " + rejected.detail()));
+            case RdmaException failed -> by(failed, ofErrno(failed));
+            case IOException failed -> failed;
+            default -> by(why, new ConnectException(why.toString()));
+        };
+    }
+
+    private static IOException by(Exception cause, IOException thrown) {
+        thrown.initCause(cause);
+        return thrown;
+    }
+
+    private static IOException ofErrno(RdmaException why) {
+        return switch (why.errno()) {
+            case ECONNREFUSED -> new ConnectException("Connection refused: " + why.detail());
+            case ETIMEDOUT -> new ConnectException("Connection timed out: " + why.detail());
+            case EHOSTUNREACH, ENETUNREACH, EHOSTDOWN -> new NoRouteToHostException(
+                    why.getMessage());
+            case EADDRINUSE, EADDRNOTAVAIL -> new BindException(why.getMessage());
+            default -> new ConnectException(why.getMessage());
+        };
+    }
+
+    /** {@return the exception of {@code java.net} for a local address that cannot be had} */
+    static IOException ofBinding(RdmaException why) {
+        boolean isAddress = why.errno() == Errno.EADDRINUSE
+                || why.errno() == Errno.EADDRNOTAVAIL;
+        if (!isAddress) {
+            return why;
+        }
+        BindException thrown = new BindException(why.getMessage());
+        thrown.initCause(why);
+        return thrown;
+    }
+}

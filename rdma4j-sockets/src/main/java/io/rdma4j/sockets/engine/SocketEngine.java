@@ -1,0 +1,344 @@
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventChannel;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.RdmaInterruptedException;
+import io.rdma4j.verbs.WaitSet;
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Drives all connections and listeners of the process, so that none depends on what its application does. One thread at a time
+ * leads: it waits for completions and for events of the connection manager, of all, and hands them to whom they belong. It also
+ * frees what has ended: nothing is freed while one of its events is handled.
+ *
+ * <p>A platform thread that has to wait in a channel leads meanwhile, if it can: so a message wakes the thread it is for, and no other.
+ * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
+ * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves.
+ */
+public final class SocketEngine {
+    private static final System.Logger LOG = System.getLogger(SocketEngine.class.getName());
+    private static final int BATCH = 64;
+    private static final long FOREVER_NS = Long.MAX_VALUE;
+    /** How long the daemon thread leaves events to application threads that come and go. */
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** How long threads that have slept leave it to lead. */
+    private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** How long it may take to give way. */
+    private static final long HAND_OVER_NS = TimeUnit.MICROSECONDS.toNanos(500);
+    private static final long HAND_OVER_STEP_NS = TimeUnit.MICROSECONDS.toNanos(10);
+
+    private final WaitSet set = WaitSet.create();
+    private final CompletionChannel completions = CompletionChannel.create(set);
+    private final CmEventChannel events = CmEventChannel.create(set);
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean isWoken = new AtomicBoolean();
+    /** Of the leader alone. */
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+    private final Thread thread;
+    /** Stands for no connection: its events wake the leader. */
+    private final CmId waker;
+
+    private final AtomicBoolean isLed = new AtomicBoolean();
+    private volatile @Nullable Thread leader;
+    /** Application threads that wait and do not lead, and that want to lead instead of the daemon thread. */
+    private final AtomicInteger sleepers = new AtomicInteger();
+    private final AtomicInteger wanting = new AtomicInteger();
+    /** When an application thread has led or polled, and when one has slept. */
+    private volatile long movedNs = System.nanoTime();
+    private volatile long sleptNs = System.nanoTime();
+
+    /** What is due at a time. */
+    private record Timer(long atNs, Runnable task) implements Comparable<Timer> {
+        @Override
+        public int compareTo(Timer other) {
+            return Long.signum(atNs - other.atNs);
+        }
+    }
+
+    /** What handles completions; the user context of its queue. */
+    interface CompletionUser {
+        /** Its queue has an event. */
+        void onCompletions();
+    }
+
+    /** What handles events; the user context of its id. */
+    interface EventUser {
+        /**
+         * Something has happened to its id.
+         *
+         * @param event acknowledged by the caller
+         */
+        void onEvent(CmEvent event) throws RdmaException;
+    }
+
+    /** Made by the first use, with its thread. */
+    private static final class OfProcess {
+        static final SocketEngine ENGINE = new SocketEngine();
+    }
+
+    private SocketEngine() {
+        try {
+            waker = CmId.create(events, PortSpace.TCP);
+        } catch (RdmaException e) {
+            throw new IllegalStateException("a new channel takes ids", e);
+        }
+        thread = Thread.ofPlatform().daemon().name("rdma4j-sockets").unstarted(this::run);
+        thread.start();
+    }
+
+    /** {@return the engine of the process} */
+    public static SocketEngine ofProcess() {
+        return OfProcess.ENGINE;
+    }
+
+    /** {@return where completion queues report, whose user context is a {@link CompletionUser}} */
+    CompletionChannel completions() {
+        return completions;
+    }
+
+    /** {@return a new id whose events go to a user} */
+    CmId newId(EventUser user) throws RdmaException {
+        CmId id = CmId.create(events, PortSpace.TCP);
+        id.userContext(user);
+        return id;
+    }
+
+    /** Lets the leader run something, soon. */
+    void execute(Runnable task) {
+        tasks.add(task);
+        if (leader == null) {
+            LockSupport.unpark(thread);
+        } else {
+            wakeLeader();
+        }
+    }
+
+    /** Lets the leader run something after a time. */
+    void schedule(Duration delay, Runnable task) {
+        Timer timer = new Timer(System.nanoTime() + delay.toNanos(), task);
+        execute(() -> timers.add(timer));
+    }
+
+    /** Makes the leader look whether it has anything to wait for, unless it is the calling thread. */
+    void wakeLeader() {
+        if (!Thread.currentThread().equals(leader) && isWoken.compareAndSet(false, true)) {
+            waker.writeEvent(0, 0);
+        }
+    }
+
+    // ---------------------------------------------------------------- application threads
+
+    /** The calling thread polls, and handles by itself what it waits for. */
+    void moved() {
+        if (Thread.currentThread().isVirtual()) {
+            return;
+        }
+        movedNs = System.nanoTime();
+        if (thread.equals(leader) && mayTakeOver()) {
+            wakeLeader();
+        }
+    }
+
+    private boolean mayTakeOver() {
+        return sleepers.get() == 0 && System.nanoTime() - sleptNs > SETTLED_NS;
+    }
+
+    /** {@return whether the calling thread leads now} Then it must {@link #stopLeading}. A virtual thread never does. */
+    boolean tryLead() {
+        if (Thread.currentThread().isVirtual()) {
+            return false;
+        }
+        if (isLed.compareAndSet(false, true)) {
+            leader = Thread.currentThread();
+            return true;
+        }
+        return thread.equals(leader) && mayTakeOver() && takeOver();
+    }
+
+    private boolean takeOver() {
+        wanting.incrementAndGet();
+        try {
+            wakeLeader();
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < HAND_OVER_NS) {
+                if (isLed.compareAndSet(false, true)) {
+                    leader = Thread.currentThread();
+                    return true;
+                }
+                LockSupport.parkNanos(HAND_OVER_STEP_NS);
+            }
+            return false;
+        } finally {
+            wanting.decrementAndGet();
+        }
+    }
+
+    /**
+     * Leads until it is done, time is up, or the thread is interrupted, whose status is set then.
+     *
+     * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
+     */
+    void lead(BooleanSupplier isDone, long endNs) {
+        while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
+            long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
+            if (leftNs <= 0) {
+                return;
+            }
+            turn(leftNs);
+        }
+    }
+
+    void stopLeading() {
+        movedNs = System.nanoTime();
+        leader = null;
+        isLed.set(false);
+        if (sleepers.get() > 0 || !tasks.isEmpty()) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** The calling thread is about to sleep until another wakes it. */
+    void onSleep() {
+        sleepers.incrementAndGet();
+        if (leader == null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** It has slept. */
+    void onAwake() {
+        sleptNs = System.nanoTime();
+        sleepers.decrementAndGet();
+    }
+
+    // ---------------------------------------------------------------- leading
+
+    private void run() {
+        while (true) {
+            if (mayLead() && isLed.compareAndSet(false, true)) {
+                leader = thread;
+                while (mayLead()) {
+                    turn(FOREVER_NS);
+                }
+                leader = null;
+                isLed.set(false);
+            } else if (isLed.get()) {
+                // Who leads says when it stops, if somebody needs this thread then.
+                LockSupport.parkNanos(this, TimeUnit.SECONDS.toNanos(1));
+            } else {
+                LockSupport.parkNanos(this, QUIET_NS);
+            }
+        }
+    }
+
+    /** {@return whether the daemon thread has to lead} */
+    private boolean mayLead() {
+        return wanting.get() == 0 && (sleepers.get() > 0 || !tasks.isEmpty()
+                || System.nanoTime() - movedNs > QUIET_NS);
+    }
+
+    /** Runs what is due, waits for events, and handles them. */
+    private void turn(long limitNs) {
+        isWoken.set(false);
+        runTasks();
+        long timeoutNs = Math.min(runTimers(), limitNs);
+        if (tasks.isEmpty()) {
+            await(Duration.ofNanos(timeoutNs));
+        }
+    }
+
+    private void runTasks() {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            contain(task);
+        }
+    }
+
+    /** {@return how long until the next is due, in nanoseconds} */
+    private long runTimers() {
+        for (Timer next = timers.peek(); next != null; next = timers.peek()) {
+            long leftNs = next.atNs() - System.nanoTime();
+            if (leftNs > 0) {
+                return leftNs;
+            }
+            timers.remove();
+            contain(next.task());
+        }
+        return FOREVER_NS;
+    }
+
+    private void await(Duration timeout) {
+        try {
+            if (set.poll(timeout) == null) {
+                return;
+            }
+            boolean isMore = true;
+            for (int i = 0; i < BATCH && isMore; i++) {
+                boolean hadCompletions = handleCompletions();
+                isMore = handleEvent() || hadCompletions;
+            }
+        } catch (RdmaInterruptedException e) {
+            if (!Thread.currentThread().equals(thread)) {
+                Thread.currentThread().interrupt();
+            }
+        } catch (RdmaException e) {
+            throw new IllegalStateException("the channels of the engine stay open", e);
+        }
+    }
+
+    private boolean handleCompletions() throws RdmaException {
+        CompletionQueue queue = completions.pollEvent(Duration.ZERO);
+        if (queue == null) {
+            return false;
+        }
+        queue.acknowledgeEvents(1);
+        if (queue.userContext() instanceof CompletionUser user) {
+            contain(user::onCompletions);
+        }
+        return true;
+    }
+
+    private boolean handleEvent() throws RdmaException {
+        CmEvent event = events.pollEvent(Duration.ZERO);
+        if (event == null) {
+            return false;
+        }
+        try (event) {
+            if (event.id().userContext() instanceof EventUser user) {
+                contain(() -> handle(user, event));
+            }
+        }
+        return true;
+    }
+
+    private static void handle(EventUser user, CmEvent event) {
+        try {
+            user.onEvent(event);
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "an event was not handled: " + event, e);
+        }
+    }
+
+    /** A defect of one connection must not end the others. */
+    private static void contain(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, "the connections go on after a defect of one", e);
+        }
+    }
+}

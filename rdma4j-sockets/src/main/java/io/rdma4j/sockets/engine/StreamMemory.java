@@ -1,0 +1,151 @@
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.sockets.protocol.ConnectionData;
+import io.rdma4j.sockets.protocol.Mapping;
+import io.rdma4j.sockets.protocol.Message;
+import io.rdma4j.sockets.protocol.RemoteRange;
+import io.rdma4j.sockets.protocol.StreamSettings;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The memory of a connection, in two regions: what the peer writes (the receive buffer, then the slots, then the mappings),
+ * and what is this side's own (the send buffer, then the words of messages that come as SENDs).
+ */
+final class StreamMemory {
+    private static final int SLOTS = ConnectionData.SLOTS * RemoteRange.BYTES;
+
+    private final StreamSettings settings;
+    private final MemoryRegion remote;
+    private final MemoryRegion own;
+    private final ByteBuffer remoteBytes;
+    private final ByteBuffer ownBytes;
+
+    StreamMemory(ProtectionDomain domain, StreamSettings settings) throws RdmaException {
+        this.settings = settings;
+        int words = settings.hasImmediates() ? 0 : settings.receives() * Message.BYTES;
+        remote = domain.allocateRegion(
+                settings.receiveBytes() + SLOTS + (long) settings.mappings() * Mapping.BYTES,
+                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        try {
+            own = domain.allocateRegion((long) settings.sendBytes() + words,
+                    AccessFlag.LOCAL_WRITE);
+        } catch (RdmaException | RuntimeException e) {
+            remote.close();
+            throw e;
+        }
+        remoteBytes = remote.segment().asByteBuffer().order(ByteOrder.nativeOrder());
+        ownBytes = own.segment().asByteBuffer();
+    }
+
+    void close() throws RdmaException {
+        remote.close();
+        own.close();
+    }
+
+    // ---------------------------------------------------------------- for the peer
+
+    RemoteRange receiveBuffer() {
+        return new RemoteRange(remote.address(), remote.rkey(), settings.receiveBytes());
+    }
+
+    RemoteRange slots() {
+        return new RemoteRange(remote.address() + settings.receiveBytes(), remote.rkey(),
+                ConnectionData.SLOTS);
+    }
+
+    /** {@return what the peer has written to a slot, which is cleared} */
+    RemoteRange takeSlot(int index) {
+        int at = settings.receiveBytes() + index * RemoteRange.BYTES;
+        RemoteRange range = range(at);
+        remoteBytes.putInt(at + Long.BYTES + Integer.BYTES, 0);
+        return range;
+    }
+
+    /** {@return what the peer has written, of which there is room for the index} */
+    Mapping mapping(int index) {
+        int at = settings.receiveBytes() + SLOTS + index * Mapping.BYTES;
+        return new Mapping(remoteBytes.getLong(at), range(at + Long.BYTES));
+    }
+
+    private RemoteRange range(int at) {
+        return new RemoteRange(remoteBytes.getLong(at), remoteBytes.getInt(at + Long.BYTES),
+                remoteBytes.getInt(at + Long.BYTES + Integer.BYTES) & 0xffff_ffffL);
+    }
+
+    // ---------------------------------------------------------------- of this side
+
+    MemoryRegion sendRegion() {
+        return own;
+    }
+
+    /** {@return where the word of a receive comes to lie} */
+    long wordOffset(int receive) {
+        return (long) settings.sendBytes() + (long) receive * Message.BYTES;
+    }
+
+    int word(int receive, ByteOrder order) {
+        int value = ownBytes.getInt((int) wordOffset(receive));
+        return order == ByteOrder.BIG_ENDIAN ? value : Integer.reverseBytes(value);
+    }
+
+    // ---------------------------------------------------------------- copies
+
+    /** Copies bytes of the application to the send buffer. Its buffers do not move on: see {@link #advance}. */
+    void put(int offset, int count, ByteBuffer[] from, int first) {
+        int run = Math.min(count, settings.sendBytes() - offset);
+        gather(ownBytes, offset, 0, run, from, first);
+        if (run < count) {
+            gather(ownBytes, 0, run, count - run, from, first);
+        }
+    }
+
+    /** Copies bytes from buffers, behind the first {@code skip} that they have. */
+    static void gather(ByteBuffer to, int offset, int skip, int count, ByteBuffer[] from,
+            int first) {
+        int at = offset;
+        int skipped = skip;
+        int left = count;
+        for (int i = first; left > 0; i++) {
+            ByteBuffer each = from[i];
+            int passed = Math.min(skipped, each.remaining());
+            int run = Math.min(left, each.remaining() - passed);
+            to.put(at, each, each.position() + passed, run);
+            skipped -= passed;
+            at += run;
+            left -= run;
+        }
+    }
+
+    /** Moves buffers on whose bytes were sent. {@return the first that has more} */
+    static int advance(ByteBuffer[] buffers, int first, int count) {
+        int left = count;
+        int i = first;
+        while (left > 0) {
+            int run = Math.min(left, buffers[i].remaining());
+            buffers[i].position(buffers[i].position() + run);
+            left -= run;
+            i += left > 0 ? 1 : 0;
+        }
+        return i;
+    }
+
+    /** Copies bytes of the receive buffer to the application's buffers, which move on. */
+    void get(int offset, int count, ByteBuffer[] to, int first) {
+        int at = offset;
+        int left = count;
+        for (int i = first; left > 0; i++) {
+            ByteBuffer each = to[i];
+            int run = Math.min(left, each.remaining());
+            each.put(each.position(), remoteBytes, at, run);
+            each.position(each.position() + run);
+            at += run;
+            left -= run;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.sockets.protocol.ConnectionData;
+import io.rdma4j.sockets.protocol.Mapping;
+import io.rdma4j.sockets.protocol.Message;
+import io.rdma4j.sockets.protocol.RemoteRange;
+import io.rdma4j.sockets.protocol.StreamSettings;
+import io.rdma4j.sockets.protocol.Transmission;
+import io.rdma4j.verbs.CompletionHandler;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The queue pair and the completion queue of a connection: turns transmissions into work requests. */
+final class StreamQueue {
+    /** Two, where bytes go on at the beginning of the send buffer. */
+    private static final int ELEMENTS = 2;
+
+    private final CmId id;
+    private final StreamSettings settings;
+    private final StreamMemory memory;
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final SendWorkRequest send = new SendWorkRequest();
+    private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
+    /** What is sent inline: bytes of the application, by the thread that writes; a range or a mapping; a word. */
+    private final ByteBuffer inline;
+    private final MemorySegment inlineBytes;
+    private final ByteBuffer table = ByteBuffer.allocate(Mapping.BYTES);
+    private final MemorySegment tableBytes = MemorySegment.ofBuffer(table);
+    private final ByteBuffer word = ByteBuffer.allocate(Message.BYTES);
+    private final MemorySegment wordBytes = MemorySegment.ofBuffer(word);
+    private ByteOrder peerOrder = ByteOrder.nativeOrder();
+
+    StreamQueue(SocketEngine engine, CmId id, SocketEngine.CompletionUser user,
+            StreamSettings settings, StreamMemory memory) throws RdmaException {
+        this.id = id;
+        this.settings = settings;
+        this.memory = memory;
+        inline = ByteBuffer.allocate(settings.inlineBytes());
+        inlineBytes = MemorySegment.ofBuffer(inline);
+        completions = id.context().createCompletionQueue(
+                new CompletionQueueInitAttributes().capacity(settings.sends() + settings.receives())
+                        .channel(engine.completions()).userContext(user));
+        try {
+            queuePair = id.createQueuePair(new QueuePairInitAttributes()
+                    .completionQueue(completions)
+                    .capabilities(new QueuePairCapabilities(settings.sends(), settings.receives(),
+                            ELEMENTS, 1, settings.inlineBytes())));
+        } catch (RdmaException | RuntimeException e) {
+            completions.close();
+            throw e;
+        }
+    }
+
+    void close() throws RdmaException {
+        id.closeQueuePair();
+        completions.close();
+    }
+
+    /** How the peer keeps numbers in memory. */
+    void onPeer(ConnectionData peer) {
+        peerOrder = peer.order();
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    // ---------------------------------------------------------------- receives and completions
+
+    void postReceives() throws RdmaException {
+        for (int i = 0; i < settings.receives(); i++) {
+            postReceive(~i);
+        }
+    }
+
+    /** {@return whether the ID of a request is that of a receive} */
+    static boolean isReceive(long id) {
+        return id < 0;
+    }
+
+    /** Posts a receive again. */
+    void postReceive(long receiveId) throws RdmaException {
+        receive.clear().id(receiveId);
+        if (!settings.hasImmediates()) {
+            receive.add(memory.sendRegion(), memory.wordOffset((int) ~receiveId), Message.BYTES);
+        }
+        queuePair.postReceive(receive);
+    }
+
+    /** {@return the word of a message} */
+    int word(long receiveId, int immediate) {
+        return settings.hasImmediates() ? immediate : memory.word((int) ~receiveId, peerOrder);
+    }
+
+    void poll(CompletionHandler handler) throws RdmaException {
+        while (completions.poll(settings.sends(), handler) > 0) {
+            // Until nothing is left.
+        }
+    }
+
+    void requestNotification() throws RdmaException {
+        completions.requestNotification();
+    }
+
+    // ---------------------------------------------------------------- sends
+
+    /** {@return where to put bytes of the application that are sent inline} */
+    ByteBuffer inline() {
+        return inline;
+    }
+
+    void post(Transmission out) throws RdmaException {
+        boolean hasWord = out.hasWord();
+        boolean hasImmediate = hasWord && settings.hasImmediates();
+        boolean isMessageAlone = hasWord && !hasImmediate
+                && out.content() == Transmission.Content.NOTHING;
+        if (!isMessageAlone) {
+            write(out, hasImmediate);
+            if (hasImmediate || !hasWord) {
+                send.id(out.id()).set(SendFlag.SIGNALED);
+            }
+            queuePair.postSend(send);
+        }
+        if (hasWord && !hasImmediate) {
+            word.order(peerOrder).putInt(0, out.word());
+            queuePair.postSend(send.clear().send().id(out.id()).inline(wordBytes)
+                    .set(SendFlag.SIGNALED));
+        }
+    }
+
+    private void write(Transmission out, boolean hasImmediate) {
+        send.clear();
+        if (hasImmediate) {
+            send.writeWithImmediate(out.remoteAddress(), out.remoteKey(), out.word());
+        } else {
+            send.write(out.remoteAddress(), out.remoteKey());
+        }
+        switch (out.content()) {
+            case BUFFER -> {
+                int run = Math.min(out.length(), settings.sendBytes() - out.offset());
+                send.add(memory.sendRegion(), out.offset(), run);
+                if (run < out.length()) {
+                    send.add(memory.sendRegion(), 0, out.length() - run);
+                }
+            }
+            case INLINE -> send.inline(inlineBytes.asSlice(0, out.length()));
+            case RANGE -> {
+                put(0, out.range());
+                send.inline(tableBytes.asSlice(0, RemoteRange.BYTES));
+            }
+            case MAPPING -> {
+                table.order(peerOrder).putLong(0, out.mapping().offset());
+                put(Long.BYTES, out.mapping().range());
+                send.inline(tableBytes);
+            }
+            case NOTHING -> {}
+        }
+    }
+
+    private void put(int at, RemoteRange range) {
+        table.order(peerOrder).putLong(at, range.address()).putInt(at + Long.BYTES, range.key())
+                .putInt(at + Long.BYTES + Integer.BYTES, (int) range.length());
+    }
+}

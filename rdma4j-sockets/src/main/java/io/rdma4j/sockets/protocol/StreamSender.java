@@ -1,0 +1,190 @@
+package io.rdma4j.sockets.protocol;
+
+/**
+ * The half of a stream that sends: how far the peer's credits and ranges, the send queue and the send buffer go.
+ *
+ * <p>Numbers of messages have 16 bits and wrap.
+ */
+final class StreamSender {
+    /** Below this many free bytes in the buffer nothing is sent. C: {@code RS_SNDLOWAT}. */
+    static final int LOW_WATER = 2048;
+    /** The longest first message of a write. C: {@code RS_OLAP_START_SIZE}. */
+    private static final int SHORTEST = 2048;
+    /** The longest message. C: {@code RS_MAX_TRANSFER}. */
+    static final int LONGEST = 65536;
+    private static final int SEQUENCE = 0xffff;
+
+    private final StreamSettings own;
+    private final int peerCredits;
+    /** Credits that stay unused, because messages without credit need receives at the peer as well. */
+    private final int reserve;
+    private final RemoteRange peerMappings;
+
+    /** The number of the next message, and of the first that the peer has no receive for. */
+    private int sequence;
+    private int limit;
+    /** Room in the send queue, for messages. */
+    private int messages;
+    private int bufferOffset;
+    private int bufferFree;
+    /** The longest next message of one write: it grows, so that the first bytes leave while the next are copied. */
+    private int longest = SHORTEST;
+    /** The ranges to write to, used in turn, and the one in use. */
+    private final long[] addresses = new long[ConnectionData.SLOTS];
+    private final int[] keys = new int[ConnectionData.SLOTS];
+    private final long[] lengths = new long[ConnectionData.SLOTS];
+    private int target;
+    /** The slot that the peer writes next. */
+    private int slot = 1;
+
+    StreamSender(StreamSettings own, ConnectionData peer) {
+        this.own = own;
+        peerCredits = peer.credits();
+        // A RoCE device repeats a message that finds no receive. Few credits cannot be spared: they come one by one.
+        boolean canSpare = peerCredits >= StreamSettings.LEAST_DEPTH;
+        reserve = own.hasImmediates() || !canSpare ? 0 : StreamSettings.CONTROLS;
+        limit = peerCredits & SEQUENCE;
+        messages = own.sends() / own.requestsOfMessage() - StreamSettings.CONTROLS;
+        bufferFree = own.sendBytes();
+        RemoteRange slots = peer.slots();
+        peerMappings = new RemoteRange(slots.address() + RemoteRange.BYTES * slots.length(),
+                slots.key(), peer.mappings());
+        offer(0, peer.buffer());
+    }
+
+    private void offer(int index, RemoteRange range) {
+        addresses[index] = range.address();
+        keys[index] = range.key();
+        lengths[index] = range.length();
+    }
+
+    private int window() {
+        return limit - sequence & SEQUENCE;
+    }
+
+    private boolean hasRequest() {
+        return messages > 0 && bufferFree >= LOW_WATER;
+    }
+
+    // ---------------------------------------------------------------- bytes
+
+    void startWrite() {
+        longest = SHORTEST;
+    }
+
+    /** {@return how many of so many bytes the next message can carry, 0 if nothing can be sent now} */
+    int room(int wanted) {
+        if (!hasRequest() || window() <= reserve) {
+            return 0;
+        }
+        int most = (int) Math.min(lengths[target], Math.min(longest, bufferFree));
+        return Math.min(wanted, most);
+    }
+
+    /** {@return whether so many bytes need none of the buffer} */
+    boolean isInline(int count) {
+        return count <= own.inlineBytes();
+    }
+
+    int bufferOffset() {
+        return bufferOffset;
+    }
+
+    /** Sends bytes, at most as many as there was {@link #room} for. */
+    void send(int count, Transmission out) {
+        boolean isInline = isInline(count);
+        out.bytes(isInline, bufferOffset, count, addresses[target], keys[target]);
+        addresses[target] += count;
+        lengths[target] -= count;
+        if (lengths[target] == 0) {
+            target = (target + 1) % ConnectionData.SLOTS;
+        }
+        if (!isInline) {
+            takeBuffer(count);
+        }
+        if (longest < LONGEST) {
+            longest *= 2;
+        }
+        takeSequenced();
+    }
+
+    private void takeBuffer(int count) {
+        bufferOffset = (bufferOffset + count) % own.sendBytes();
+        bufferFree -= count;
+    }
+
+    private void takeSequenced() {
+        sequence = sequence + 1 & SEQUENCE;
+        messages--;
+    }
+
+    /** {@return whether everything that was sent has completed} */
+    boolean isIdle() {
+        return messages == own.sends() / own.requestsOfMessage() - StreamSettings.CONTROLS;
+    }
+
+    void onSent(long id) {
+        messages++;
+        bufferFree += Transmission.bytes(id);
+    }
+
+    // ---------------------------------------------------------------- mappings
+
+    /** {@return how many mappings the peer keeps} */
+    int peerMappings() {
+        return (int) peerMappings.length();
+    }
+
+    boolean canSendMapping() {
+        return messages > 0 && window() > reserve;
+    }
+
+    void sendMapping(Mapping mapping, int index, Transmission out) {
+        out.mapping(mapping, index, peerMappings.address() + (long) Mapping.BYTES * index,
+                peerMappings.key());
+        takeSequenced();
+    }
+
+    /** {@return how many of so many bytes the next WRITE to a mapping can carry} It needs no credit. */
+    int mappedRoom(long wanted) {
+        return hasRequest() ? (int) Math.min(wanted, Math.min(LONGEST, bufferFree)) : 0;
+    }
+
+    void sendMapped(int count, long address, int key, Transmission out) {
+        out.mapped(bufferOffset, count, address, key);
+        takeBuffer(count);
+        messages--;
+    }
+
+    // ---------------------------------------------------------------- what the peer gives
+
+    /** {@return the slot that the peer writes next} */
+    int nextSlot() {
+        return slot;
+    }
+
+    /**
+     * The peer gives credits.
+     *
+     * @param range what was in {@link #nextSlot}, of length 0 if nothing was
+     */
+    void onCredits(int data, RemoteRange range) throws RsocketException {
+        int given = data & SEQUENCE;
+        int window = given - sequence & SEQUENCE;
+        if (window > peerCredits || window < window()) {
+            throw new RsocketException("it gives credits up to message " + given + " after "
+                    + limit + ", while message " + sequence + " is next and it has "
+                    + peerCredits + " receives");
+        }
+        limit = given;
+        if (range.length() == 0) {
+            return;
+        }
+        if (lengths[slot] != 0) {
+            throw new RsocketException("it gives another half of its buffer before "
+                    + lengths[slot] + " bytes of the one before are used");
+        }
+        offer(slot, range);
+        slot = (slot + 1) % ConnectionData.SLOTS;
+    }
+}

@@ -1,0 +1,62 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Memory that the peer writes at any time. */
+class MappingTest {
+    private static final long OFFSET = 1L << 40;
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void mappedMemoryIsWrittenWithoutAMessage(Transport transport) throws Exception {
+        try (ServerSocketChannel listener = transport.listen();
+                RdmaSocketChannel client = (RdmaSocketChannel) transport.open();
+                Arena arena = Arena.ofShared()) {
+            client.setOption(RdmaSocketOptions.RDMA_IOMAPSIZE, 1);
+            client.connect(listener.getLocalAddress());
+            try (RdmaSocketChannel server = (RdmaSocketChannel) listener.accept()) {
+                MemorySegment memory = arena.allocate(300_000);
+                server.map(memory, OFFSET);
+                server.write(ByteBuffer.allocate(1));
+                assertThat(client.read(ByteBuffer.allocate(9))).isEqualTo(1);
+                ByteBuffer bytes = ByteBuffer.allocate(250_000);
+                bytes.put(249_999, (byte) 7);
+                assertThat(client.write(bytes, OFFSET + 50_000)).isEqualTo(250_000);
+                Wait.until("the last byte is there",
+                        () -> memory.get(ValueLayout.JAVA_BYTE, 299_999) == 7);
+                refuse("mapped nothing at offset " + (OFFSET - 1),
+                        () -> client.write(ByteBuffer.allocate(1), OFFSET - 1));
+                refuse("keeps 1 mappings", () -> server.map(memory, 0));
+                refuse("keeps 0 mappings", () -> client.map(memory, 0));
+                refuse("mapped already", () -> server.map(memory, OFFSET));
+                refuse("nothing is mapped", () -> server.unmap(1));
+                server.unmap(OFFSET);
+                server.map(memory.asSlice(0, 100), 5);
+                server.write(ByteBuffer.allocate(1));
+                assertThat(client.read(ByteBuffer.allocate(9))).isEqualTo(1);
+                client.write(ByteBuffer.wrap(new byte[]{9}), 104);
+                Wait.until("a byte is there", () -> memory.get(ValueLayout.JAVA_BYTE, 99) == 9);
+            }
+        }
+    }
+
+    private interface Call {
+        void run() throws IOException;
+    }
+
+    private static void refuse(String said, Call call) {
+        assertThatThrownBy(call::run).isInstanceOf(IOException.class).hasMessageContaining(said);
+    }
+}

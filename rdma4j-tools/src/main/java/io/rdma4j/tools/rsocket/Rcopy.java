@@ -1,0 +1,105 @@
+package io.rdma4j.tools.rsocket;
+
+import io.rdma4j.sockets.RdmaServerSocketChannel;
+import io.rdma4j.sockets.RdmaSocketChannel;
+import io.rdma4j.sockets.RdmaSocketOptions;
+import io.rdma4j.sockets.RdmaSockets;
+import io.rdma4j.tools.options.Hosts;
+import io.rdma4j.tools.options.Numbers;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+
+/** Copies a file to another machine; talks to the program of that name in rdma-core. */
+@Command(name = "rcopy", description = "Copies a file over RDMA to a C or Java rcopy; without"
+        + " arguments, receives files.")
+public final class Rcopy implements Callable<Integer> {
+    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE",
+            description = "The file to copy.")
+    private @Nullable Path source;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "SERVER[:FILE]",
+            description = "The machine of the server, and the name of the copy there (default: as"
+                    + " the file).")
+    private @Nullable String destination;
+
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7427",
+            converter = Numbers.Port.class, description = "Port (default: ${DEFAULT-VALUE}).")
+    private int port;
+
+    @Option(names = "-d", paramLabel = "DEV",
+            description = "Use this device (default: that of the route).")
+    private String device = "";
+
+    @Option(names = "-b", paramLabel = "ADDR",
+            description = "Local address of a server (default: all).")
+    private @Nullable String local;
+
+    @Option(names = "--once", description = "A server that ends after one client.")
+    private boolean isOnce;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        Path file = source;
+        if (file == null) {
+            serve();
+            return 0;
+        }
+        if (destination == null) {
+            throw new ParameterException(spec.commandLine(),
+                    "SERVER is needed: the machine where the copy goes");
+        }
+        send(file, Objects.requireNonNull(destination));
+        return 0;
+    }
+
+    private void serve() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        InetSocketAddress address = local == null
+                ? new InetSocketAddress(port)
+                : new InetSocketAddress(Hosts.resolve(local), port);
+        try (RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, device)
+                .bind(address, 1)) {
+            do {
+                out.print("waiting for connection...");
+                out.flush();
+                try (RdmaSocketChannel client = Objects.requireNonNull(listener.accept())) {
+                    out.println("client: " + ((InetSocketAddress) Objects
+                            .requireNonNull(client.getRemoteAddress())).getAddress()
+                            .getHostAddress());
+                    new CopyServer(client, out).serve();
+                } catch (IOException e) {
+                    // One client of many: its failure is not that of the others.
+                    out.println("..." + e.getMessage());
+                }
+                out.flush();
+            } while (!isOnce);
+        }
+    }
+
+    private void send(Path file, String to) throws IOException {
+        int colon = to.startsWith("[") ? to.indexOf(':', to.indexOf(']')) : to.indexOf(':');
+        String host = colon < 0 ? to : to.substring(0, colon);
+        String name = colon < 0 ? file.toString() : to.substring(colon + 1);
+        try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
+            channel.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
+            channel.connect(new InetSocketAddress(Hosts.resolve(host), port));
+            new CopyClient(channel, spec.commandLine().getOut()).send(file, name);
+        }
+    }
+}

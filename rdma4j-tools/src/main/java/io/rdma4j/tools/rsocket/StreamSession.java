@@ -1,0 +1,57 @@
+package io.rdma4j.tools.rsocket;
+
+import picocli.CommandLine.Model.CommandSpec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+
+/** The connections of a tool, one after the other, and what is printed of their tests. */
+final class StreamSession {
+    /** What a tool does on a connection. */
+    interface Tool {
+        /** {@return the tests of a connection} */
+        Tests on(SocketChannel channel, PeerWatch watch) throws IOException;
+    }
+
+    /** Tests of one connection. */
+    interface Tests {
+        /** {@return how long one took, in nanoseconds} */
+        long run(StreamRun run) throws IOException;
+    }
+
+    private StreamSession() {}
+
+    static void run(CommandSpec spec, StreamOptions options, Tool tool) throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        List<List<StreamRun>> series = options.series(spec);
+        try (StreamOptions.Way way = options.way()) {
+            out.printf("%-10s%-8s%-8s%-8s%-8s%8s %10s%13s%n", "name", "bytes", "xfers", "iters",
+                    "total", "time", "Gb/sec", "usec/xfer");
+            out.flush();
+            for (List<StreamRun> each : series) {
+                run(way.connect(each.equals(series.getFirst())), options, tool, each, out);
+            }
+        }
+    }
+
+    private static void run(SocketChannel connected, StreamOptions options, Tool tool,
+            List<StreamRun> runs, PrintWriter out) throws IOException {
+        try (SocketChannel channel = connected;
+                PeerWatch watch = new PeerWatch(channel, options.patience())) {
+            channel.configureBlocking(options.isBlocking());
+            Tests tests = tool.on(channel, watch);
+            try {
+                for (StreamRun each : runs) {
+                    out.println(each.line(tests.run(each)));
+                    out.flush();
+                }
+            } catch (IOException e) {
+                throw watch.cause(e);
+            }
+            // Closing waits for the peer's acknowledgement then.
+            channel.configureBlocking(true);
+        }
+    }
+}
