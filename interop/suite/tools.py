@@ -307,7 +307,10 @@ IWARP = [
     Tool("rping", rping_around_a_segment, rping, Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), nets=TCP_NETS, driver="siw"),
     Tool("ucmatose", around_a_segment, by_connection_manager(has_port=True), SERVICE, nets=TCP_NETS, driver="siw"),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True, nets=TCP_NETS, driver="siw"),
-    Tool("rstream", stream_sizes, rsocket, SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
+    # A C side closes while its last bytes are on their way, for siw takes them for sent; then siw answers credits that come late
+    # with a reset, and the bytes are lost. On a network that loses or delays packets that was seen in 4 of 6 runs with 64 KiB
+    # and Java as client; of 6 runs of two C programs one did not end.
+    Tool("rstream", stream_sizes, rsocket, SERVICE, nets=("clean",), usual=64 * KIB, driver="siw"),
     Tool("riostream", mapped_sizes, rsocket, SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
     measuring_over_iwarp("ib_write_bw", is_in_quick=True),
     measuring_over_iwarp("ib_read_bw", is_in_quick=True),
