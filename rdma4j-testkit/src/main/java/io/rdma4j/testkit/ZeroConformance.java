@@ -157,7 +157,7 @@ public abstract class ZeroConformance extends Conformance {
 
     // ---------------------------------------------------------------- memory
 
-    /** In Linux the driver decides; rxe takes it unless its address is that of a page. */
+    /** In C the driver decides; rdma4j asks none. */
     @ConformanceCase
     void regionOfNoBytesIsRefused() throws RdmaException {
         ProtectionDomain domain = domain(open());
