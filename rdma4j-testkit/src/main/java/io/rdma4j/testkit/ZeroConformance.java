@@ -38,6 +38,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -402,8 +403,9 @@ public abstract class ZeroConformance extends Conformance {
         CmId server;
         try (CmEvent request = players.passive.expect(CmEventType.CONNECT_REQUEST)) {
             server = keep(request.id());
-            assertThat(request.parameters().responderResources()).isPositive();
-            assertThat(request.parameters().initiatorDepth()).isPositive();
+            ConnectionParameters asked = Objects.requireNonNull(request.parameters());
+            assertThat(asked.responderResources()).isPositive();
+            assertThat(asked.initiatorDepth()).isPositive();
         }
         server.createQueuePair();
         server.accept();
@@ -425,12 +427,13 @@ public abstract class ZeroConformance extends Conformance {
         CmId server;
         try (CmEvent request = players.passive.expect(CmEventType.CONNECT_REQUEST)) {
             server = keep(request.id());
+            ConnectionParameters asked = Objects.requireNonNull(request.parameters());
             // A peer of iWARP says by a READ that it is there.
-            assertThat(request.parameters().responderResources()).isBetween(0, isIwarp() ? 1 : 0);
-            assertThat(request.parameters().initiatorDepth()).isZero();
+            assertThat(asked.responderResources()).isBetween(0, isIwarp() ? 1 : 0);
+            assertThat(asked.initiatorDepth()).isZero();
             if (!isIwarp()) {
-                assertThat(request.parameters().retryCount()).isZero();
-                assertThat(request.parameters().rnrRetryCount()).isZero();
+                assertThat(asked.retryCount()).isZero();
+                assertThat(asked.rnrRetryCount()).isZero();
             }
         }
         server.createQueuePair();

@@ -17,7 +17,9 @@ final class PacketHeaders {
     private static final int PAD_MASK = 3;
     private static final int VERSION_MASK = 0x0f;
     private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
+    private static final int OPCODE_SHIFT = 56;
     private static final int FLAGS_SHIFT = 48;
+    private static final int PAD_OF_FIRST_SHIFT = FLAGS_SHIFT + PAD_SHIFT;
     private static final int PKEY_SHIFT = 32;
     /** In the base header: the PSN, in one word with the request for an acknowledgement. */
     private static final int PSN_AT = 8;
@@ -53,15 +55,16 @@ final class PacketHeaders {
     void begin(Opcode newOpcode, int pkey, int destinationQueuePair, int psn,
             boolean acknowledgeRequest, boolean solicited) {
         opcode = newOpcode;
-        first = (long) newOpcode.code() << 56 | (solicited ? (long) SOLICITED << FLAGS_SHIFT : 0)
-                | (long) pkey << PKEY_SHIFT | destinationQueuePair & Psn.MASK;
+        first = (long) newOpcode.code() << OPCODE_SHIFT
+                | (solicited ? (long) SOLICITED << FLAGS_SHIFT : 0)
+                | (long) pkey << PKEY_SHIFT | (destinationQueuePair & Psn.MASK);
         psnAndRequest = psn | (acknowledgeRequest ? ACKNOWLEDGE_REQUEST : 0);
     }
 
     /** Sets the number of zero bytes behind the payload. */
     void padding(int bytes) {
-        first = first & ~((long) PAD_MASK << FLAGS_SHIFT + PAD_SHIFT)
-                | (long) bytes << FLAGS_SHIFT + PAD_SHIFT;
+        first = (first & ~((long) PAD_MASK << PAD_OF_FIRST_SHIFT))
+                | (long) bytes << PAD_OF_FIRST_SHIFT;
     }
 
     Opcode opcode() {
@@ -70,7 +73,7 @@ final class PacketHeaders {
 
     /** {@return the byte of the opcode, also if there is no such opcode} */
     int code() {
-        return (int) (first >>> 56);
+        return (int) (first >>> OPCODE_SHIFT);
     }
 
     boolean isSolicited() {

@@ -61,7 +61,7 @@ public final class Syndrome {
         // From 4 on there are two codes for each power of two: itself, and one and a half of it.
         int power = Math.min(receives, MOST_CREDITS);
         int exponent = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(power);
-        return 2 * exponent + (power >>> exponent - 1 & 1);
+        return 2 * exponent + ((power >>> (exponent - 1)) & 1);
     }
 
     /** {@return a positive syndrome without flow control} */
