@@ -89,7 +89,20 @@ final class RingReader {
                     fail(handler);
                     break;
                 }
-                boolean isPacket = view(word, index, packet);
+                // The headers are read here, once.
+                boolean hasPiggyback = RingLayout.hasPiggyback(word);
+                int headerAt = RingLayout.headerAt(kind, hasPiggyback);
+                int headerLength = RingLayout.headerLength(word);
+                int payloadLength = RingLayout.payloadLength(word);
+                int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
+                boolean isPacket = packet.wrap(records, index + (long) headerAt, headerLength,
+                        records, index + (long) payloadAt, payloadLength,
+                        RingLayout.span(word)) == null;
+                packet.travelled(source, local);
+                if (isPacket && hasPiggyback) {
+                    packet.piggyback(
+                            records.get(JAVA_LONG, index + RingLayout.piggybackAt(headerAt)));
+                }
                 // Before the handler, which may throw: it does not get the packet again. The writer does not know it yet.
                 position += length;
                 if (isPacket) {
@@ -108,25 +121,6 @@ final class RingReader {
             tell();
         }
         return count;
-    }
-
-    /** {@return whether the record with a word is a packet} Its headers are read here, once. */
-    private boolean view(long word, int index, PacketView packet) {
-        boolean hasPiggyback = RingLayout.hasPiggyback(word);
-        int headerAt = RingLayout.headerAt(RingLayout.kind(word), hasPiggyback);
-        int headerLength = RingLayout.headerLength(word);
-        int payloadLength = RingLayout.payloadLength(word);
-        int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
-        if (packet.wrap(records, index + (long) headerAt, headerLength, records,
-                index + (long) payloadAt, payloadLength, RingLayout.span(word)) != null) {
-            return false;
-        }
-        packet.travelled(source, local);
-        if (hasPiggyback) {
-            packet.piggyback(
-                    records.get(JAVA_LONG, index + RingLayout.piggybackAt(headerAt)));
-        }
-        return true;
     }
 
     private long wordAt(long at) {
