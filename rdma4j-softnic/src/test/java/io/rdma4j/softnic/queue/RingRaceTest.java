@@ -328,7 +328,7 @@ class RingRaceTest {
                 if (slot == null) {
                     break;
                 }
-                slot.assign(request.clear().id(id + staged).send().remote(31 * (id + staged), 0)
+                slot.assign(request.clear().id(id + staged).write(31 * (id + staged), 0)
                         .add(0, id + staged, 7), false);
                 ring.stage();
             }
