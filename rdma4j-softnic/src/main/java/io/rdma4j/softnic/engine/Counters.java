@@ -7,6 +7,7 @@ import java.lang.invoke.VarHandle;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToLongFunction;
 
 /** A value for each {@link Counter}. One writer at a time, any reader. */
 @SuppressWarnings("EnumOrdinal") // The ordinal is the index, as in an EnumMap.
@@ -25,12 +26,18 @@ public final class Counters {
 
     /** {@return the values of what is counted, by name, in the order of the constants; a copy} */
     public Map<String, Long> byName(Set<Counter> counted) {
+        return byName(counted, this::value);
+    }
+
+    /** {@return the values of what is counted, by name, in the order of the constants} */
+    static Map<String, Long> byName(Set<Counter> counted, ToLongFunction<Counter> values) {
         Map<String, Long> byName = new LinkedHashMap<>();
         for (Counter counter : Counter.values()) {
+            long value = values.applyAsLong(counter);
             if (counted.contains(counter)) {
-                byName.put(counter.text(), value(counter));
+                byName.put(counter.text(), value);
             } else {
-                assert value(counter) == 0 : counter + " is said not to be counted";
+                assert value == 0 : counter + " is said not to be counted";
             }
         }
         return byName;

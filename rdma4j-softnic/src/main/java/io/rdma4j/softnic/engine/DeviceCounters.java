@@ -3,7 +3,6 @@ package io.rdma4j.softnic.engine;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.softnic.memory.IdTable;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -51,15 +50,7 @@ public final class DeviceCounters {
 
     /** {@return the values of what is counted, by name, in the order of the constants; a copy} */
     public Map<String, Long> byName(Set<Counter> counted) {
-        Map<String, Long> byName = new LinkedHashMap<>();
-        for (Counter counter : Counter.values()) {
-            if (counted.contains(counter)) {
-                byName.put(counter.text(), value(counter));
-            } else {
-                assert value(counter) == 0 : counter + " is said not to be counted";
-            }
-        }
-        return byName;
+        return Counters.byName(counted, this::value);
     }
 
     private static final class Sum {

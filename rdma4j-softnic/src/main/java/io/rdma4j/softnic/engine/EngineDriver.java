@@ -282,7 +282,7 @@ public final class EngineDriver {
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
         if (waitingTasks == 0 && owner.tryLock()) {
-            serve(queuePair, doorbell);
+            serveAndRelease(queuePair, doorbell);
         } else if (queuePair.ring(doorbell)) {
             push(queuePair);
         }
@@ -290,19 +290,25 @@ public final class EngineDriver {
         wakeIfDueEarlier(lastTrafficNs);
     }
 
-    /** Runs the engine for requests of the caller, who is the owner, and releases it. */
-    private void serve(EngineQueuePair queuePair, int doorbell) {
+    /**
+     * Serves the doorbells that ring, and releases the engine. For its owner.
+     *
+     * @param queuePair for which the caller would ring a doorbell, too, null for none
+     */
+    private void serveAndRelease(@Nullable EngineQueuePair queuePair, int doorbell) {
         boolean isServed = false;
         try {
             long nowNs = clock.getAsLong();
             lastTrafficNs = nowNs;
             takeDoorbells(nowNs);
-            engine.onPosted(queuePair, doorbell, nowNs);
+            if (queuePair != null) {
+                engine.onPosted(queuePair, doorbell, nowNs);
+            }
             isServed = true;
             work(nowNs);
             lastPostNs = nowNs;
         } catch (RuntimeException | Error failure) {
-            if (!isServed && queuePair.ring(doorbell)) {
+            if (!isServed && queuePair != null && queuePair.ring(doorbell)) {
                 push(queuePair);
             }
             // The requests are posted all the same.
@@ -455,20 +461,7 @@ public final class EngineDriver {
             if (waitingTasks > 0 || !owner.tryLock()) {
                 return;
             }
-            try {
-                long nowNs = clock.getAsLong();
-                lastTrafficNs = nowNs;
-                takeDoorbells(nowNs);
-                work(nowNs);
-                lastPostNs = nowNs;
-            } catch (RuntimeException | Error failure) {
-                // The requests are posted all the same.
-                if (!isLeftToBackground(failure)) {
-                    throw failure;
-                }
-            } finally {
-                letGo();
-            }
+            serveAndRelease(null, 0);
         }
     }
 
