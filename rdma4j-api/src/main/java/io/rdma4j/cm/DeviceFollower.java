@@ -20,12 +20,10 @@ final class DeviceFollower {
     private static final int MOST_RUNS_OF_A_SECOND = 20;
     private static final long SECOND_NS = 1_000_000_000;
     /** What is left undone is tried again after this, because nobody reports that another process has given something back. */
-    private static final long SHORTEST_PAUSE_NS = SECOND_NS;
-    private static final long LONGEST_PAUSE_NS = 5 * SECOND_NS;
-    /** How many times as long as the last run a pause is, so that trying costs a quiet program little. */
-    private static final int PAUSE_TO_RUN = 10;
+    private static final long PAUSE_NS = SECOND_NS;
 
     private final BooleanSupplier task;
+    private final long pauseNs;
     /** When the present second began, and how many runs it has had. For the thread that runs. */
     private long secondNs;
     private int runs;
@@ -39,12 +37,16 @@ final class DeviceFollower {
     private boolean isDue;
     /** Something was left undone. Guarded by this. */
     private boolean isLeft;
-    /** How long to wait until it is tried again. Guarded by this. */
-    private long pauseNs;
 
     /** @param task returns whether it leaves something undone that may succeed without a change of the devices */
     DeviceFollower(BooleanSupplier task) {
+        this(task, PAUSE_NS);
+    }
+
+    /** As above, with another pause until what was left undone is tried again. */
+    DeviceFollower(BooleanSupplier task, long pauseNs) {
         this.task = task;
+        this.pauseNs = pauseNs;
     }
 
     /** Begins to follow. What is looked at after this call misses no change. */
@@ -77,18 +79,13 @@ final class DeviceFollower {
         startThread();
     }
 
-    /**
-     * Something was left undone that may succeed without a change: the task runs after a pause.
-     *
-     * @param tookNs how long it took to find that out
-     */
-    void tryLater(long tookNs) {
+    /** Something was left undone that may succeed without a change: the task runs again after a second. */
+    void tryLater() {
         synchronized (this) {
             if (!isFollowing) {
                 return;
             }
             isLeft = true;
-            pauseNs = Math.clamp(PAUSE_TO_RUN * tookNs, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS);
             if (isRunning) {
                 return;
             }
@@ -118,9 +115,8 @@ final class DeviceFollower {
         while (takesOne()) {
             try {
                 rest();
-                long beganNs = System.nanoTime();
                 if (task.getAsBoolean()) {
-                    tryLater(System.nanoTime() - beganNs);
+                    tryLater();
                 }
             } catch (RuntimeException | Error failed) {
                 LOG.log(System.Logger.Level.WARNING, "a change of devices was not followed",

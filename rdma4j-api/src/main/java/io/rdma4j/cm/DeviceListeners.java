@@ -145,7 +145,6 @@ final class DeviceListeners {
     // ---------------------------------------------------------------- the wildcard address
 
     private void startEverywhere(ListenRequest spec) throws RdmaException {
-        long beganNs = System.nanoTime();
         // First, so that no change is missed.
         follower.start();
         synchronized (looking) {
@@ -166,7 +165,7 @@ final class DeviceListeners {
             everywhere = spec;
             requireListening();
             if (unserved.mayPass()) {
-                follower.tryLater(System.nanoTime() - beganNs);
+                follower.tryLater();
             }
         }
     }

@@ -233,6 +233,9 @@ public final class NicAddresses {
                 if (e.errno() != Errno.EADDRINUSE) {
                     throw e;
                 }
+                if (first != null && transport.isTakenEverywhere()) {
+                    break;
+                }
                 first = first == null ? e : first;
             }
         }

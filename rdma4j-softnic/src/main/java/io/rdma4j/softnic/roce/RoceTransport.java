@@ -218,6 +218,11 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
+    public boolean isTakenEverywhere() {
+        return PortHolder.count(InetAddress.ofLiteral("0.0.0.0"), Path.UDP_PORT) > 0;
+    }
+
+    @Override
     public boolean holds(Gid address) {
         return network.port(address) != null;
     }

@@ -64,6 +64,11 @@ public interface Transport {
     /** {@return a text for people that names the process with an address, and says what can be done} For any thread. */
     String holder(InetAddress taken);
 
+    /** {@return whether another program has what is needed for an address at every address of this machine} For any thread. */
+    default boolean isTakenEverywhere() {
+        return false;
+    }
+
     /** {@return whether several processes can have the same address} */
     boolean sharesAddresses();
 

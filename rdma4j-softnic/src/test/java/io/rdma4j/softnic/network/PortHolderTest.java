@@ -21,6 +21,7 @@ class PortHolderTest {
     @ParameterizedTest
     @CsvSource({"INET, 127.0.0.1, 127.0.0.1, 1", "INET, 0.0.0.0, 127.0.0.1, 1",
         "INET, 127.0.0.1, 127.0.0.2, 0", "INET6, 127.0.0.1, 127.0.0.1, 1", "INET6, ::, ::1, 1",
+        "INET, 0.0.0.0, 0.0.0.0, 1", "INET, 127.0.0.1, 0.0.0.0, 0", "INET6, ::, 0.0.0.0, 1",
         "INET6, ::, 127.0.0.1, 1", "INET6, ::1, ::1, 1", "INET6, ::1, 127.0.0.1, 0"})
     void socketsOfAnAddressAreCounted(StandardProtocolFamily family, String bound, String asked,
             int count) throws Exception {
