@@ -20,7 +20,7 @@ class CompilationUnitsTest {
 
     @ParameterizedTest
     @CsvSource({"roce.PacketDispatcher, dispatch", "roce.RoceLink, send",
-        "network.ring.RingReader, read"})
+        "network.ring.RingReader, read", "engine.Engine, transmit", "engine.EngineDriver, poll"})
     void isTooLongToBeInlined(String type, String method) throws IOException {
         List<MethodModel> found = read(type).methods().stream()
                 .filter(each -> each.methodName().equalsString(method)).toList();

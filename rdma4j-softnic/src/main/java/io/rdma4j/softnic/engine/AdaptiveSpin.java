@@ -19,9 +19,9 @@ final class AdaptiveSpin {
     private final Crowding crowding;
 
     /** Long after the last packet. */
-    AdaptiveSpin(LongSupplier clock) {
+    AdaptiveSpin(LongSupplier clock, Crowding crowding) {
         lastNs = clock.getAsLong() - LONGEST_NS;
-        crowding = new Crowding(clock);
+        this.crowding = crowding;
     }
 
     /** A round has run. */

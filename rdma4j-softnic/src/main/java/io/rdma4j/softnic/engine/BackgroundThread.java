@@ -22,10 +22,10 @@ final class BackgroundThread {
     private long patienceNs = LEAST_PATIENCE_NS;
 
     BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name,
-            LongSupplier clock) {
+            LongSupplier clock, Crowding crowding) {
         this.driver = driver;
         this.waiters = waiters;
-        spin = new AdaptiveSpin(clock);
+        spin = new AdaptiveSpin(clock, crowding);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 

@@ -6,7 +6,8 @@ import java.util.function.LongSupplier;
  * Yields the processor, and measures whether other threads work on it. Another poller yields it back within microseconds; a
  * thread that works keeps it for milliseconds, until the system preempts it. In that case sleeping is better than yielding:
  * a sleeping thread gets the processor when a packet arrives, a yielding one when the processor is free. Yielding is tried
- * again after a while, at growing intervals. For one thread, or for several if it need not be exact. Why: ADR 46.
+ * again after a while, at growing intervals, until it has gone well for as long. For one thread, or for several if it need not be
+ * exact. Why: ADR 46.
  */
 final class Crowding {
     /** A yield that takes longer was to a thread that works. */
@@ -31,7 +32,8 @@ final class Crowding {
         if (backNs - nowNs > LONG_NS) {
             untilNs = backNs + trustNs;
             trustNs = Math.min(2 * trustNs, LONGEST_TRUST_NS);
-        } else {
+        } else if (backNs - untilNs > trustNs) {
+            // Not at the first short one: the thread that works may be on another processor for a moment.
             trustNs = SHORTEST_TRUST_NS;
         }
     }

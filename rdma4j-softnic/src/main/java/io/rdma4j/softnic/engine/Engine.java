@@ -137,6 +137,10 @@ public final class Engine {
             contain(queuePair, defect);
         }
         deadlines.update(queuePair, queuePair.protocol().deadlineNs());
+        reportOverruns();
+    }
+
+    private void reportOverruns() {
         while (!overrun.isEmpty()) {
             overrun.removeLast().reportOverrun();
         }
@@ -287,7 +291,8 @@ public final class Engine {
     }
 
     /**
-     * Sends what is ready.
+     * Sends what is ready: bursts of one queue pair after the other, which stays active if it may have more, or if an Error ends
+     * this. One long method on purpose, which compilers do not inline: all that sends is compiled with it, once (ADR 56).
      *
      * @return whether there is more to send at once
      */
@@ -296,55 +301,51 @@ public final class Engine {
         if (!link.beginTransmit(newNowNs)) {
             return false;
         }
-        boolean more = transmitQueuePairs();
-        return link.endTransmit() && more;
-    }
-
-    private boolean transmitQueuePairs() {
         int budget = SEND_BUDGET;
-        while (budget > 0) {
+        boolean isFull = false;
+        while (budget > 0 && !isFull) {
             EngineQueuePair queuePair = active.poll();
             if (queuePair == null) {
+                link.endTransmit();
                 return false;
             }
-            budget -= transmit(queuePair, Math.min(BURST, budget));
-            if (link.isFull()) {
-                return false;
-            }
-        }
-        return !active.isEmpty();
-    }
-
-    /** Sends a burst of one queue pair, which stays active if it may have more, or if an Error ends this. */
-    private int transmit(EngineQueuePair queuePair, int burst) {
-        boolean isDone = false;
-        try {
-            protectOwner();
-            int sent = queuePair.isDetached ? 0 : transmitContained(queuePair, burst);
-            queuePair.isActive = false;
-            if (!queuePair.isDetached) {
-                if (sent >= burst || link.isFull()) {
-                    activate(queuePair);
+            int burst = Math.min(BURST, budget);
+            boolean isDone = false;
+            try {
+                protectOwner();
+                int sent = 0;
+                if (!queuePair.isDetached) {
+                    try {
+                        sent = queuePair.transmit(burst);
+                    } catch (RuntimeException | InternalError defect) {
+                        contain(queuePair, defect);
+                    }
                 }
-                settle(queuePair);
-            }
-            isDone = true;
-            return sent;
-        } finally {
-            if (!isDone && !active.contains(queuePair)) {
-                queuePair.isActive = true;
-                active.add(queuePair);
+                budget -= sent;
+                isFull = link.isFull();
+                queuePair.isActive = false;
+                if (!queuePair.isDetached) {
+                    if (sent >= burst || isFull) {
+                        queuePair.isActive = true;
+                        active.add(queuePair);
+                    }
+                    try {
+                        queuePair.settle(newNowNs);
+                    } catch (RuntimeException | InternalError defect) {
+                        contain(queuePair, defect);
+                    }
+                    deadlines.update(queuePair, queuePair.protocol().deadlineNs());
+                    reportOverruns();
+                }
+                isDone = true;
+            } finally {
+                if (!isDone && !active.contains(queuePair)) {
+                    queuePair.isActive = true;
+                    active.add(queuePair);
+                }
             }
         }
-    }
-
-    private int transmitContained(EngineQueuePair queuePair, int burst) {
-        try {
-            return queuePair.transmit(burst);
-        } catch (RuntimeException | InternalError defect) {
-            contain(queuePair, defect);
-            return 0;
-        }
+        return link.endTransmit() && !isFull && !active.isEmpty();
     }
 
     /** {@return when the next round is due if nothing arrives, {@link Long#MAX_VALUE} for never} */

@@ -40,8 +40,10 @@ public final class EngineDriver {
     private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
-    /** After this time without a packet the peer may be waiting for this processor. */
+    /** After this time, and so many polls, without a packet the peer may be waiting for this processor. */
     private static final long PATIENCE_NS = 3_000;
+    /** Who looks once and then waits is no poller. */
+    static final int PATIENT_POLLS = 4;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
     private static final long NAP_NS = 1_000_000;
     /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
@@ -73,7 +75,9 @@ public final class EngineDriver {
     private volatile long lastPostNs;
     /** When a poll found something last, or gave way. Pollers share it without any order: it need not be exact. */
     private long lastFoundNs;
-    /** Of the pollers. Shared like the time before. */
+    /** How many polls in a row have found nothing. Shared like the time before. */
+    private int vainPolls;
+    /** Of all threads. Shared like the time before. */
     private final Crowding crowding;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -99,8 +103,9 @@ public final class EngineDriver {
         lastRoundNs = nowNs;
         lastFoundNs = nowNs;
         crowding = new Crowding(clock);
-        waiters = new EngineWaiters(this, clock);
-        background = name == null ? null : new BackgroundThread(this, waiters, name, clock);
+        waiters = new EngineWaiters(this, clock, crowding);
+        background = name == null ? null
+                : new BackgroundThread(this, waiters, name, clock, crowding);
     }
 
     /** Starts the background thread, if there is one. */
@@ -328,80 +333,75 @@ public final class EngineDriver {
         } while (!rung.compareAndSet(head, queuePair));
     }
 
-    /** A thread polls: runs one round if no other thread does. */
+    /**
+     * A thread polls: runs one round if no other thread does, and yields the processor if nothing has arrived for a while. One
+     * long method on purpose, which compilers do not inline: whoever polls calls the same code (ADR 56).
+     */
     public void poll() {
-        if (waitingTasks > 0 || !owner.tryLock()) {
-            long nowNs = clock.getAsLong();
+        boolean isOwner = waitingTasks == 0 && owner.tryLock();
+        boolean isVain = true;
+        boolean leavesWork = false;
+        // When the next round is due, as far as it matters.
+        long dueNs = AT_ONCE;
+        long nowNs = clock.getAsLong();
+        if (isOwner) {
+            try {
+                notePoll(nowNs);
+                boolean hasDoorbells = takeDoorbells(nowNs);
+                if (hasFailed.get()) {
+                    return;
+                }
+                boolean more = receive(nowNs, true);
+                if (hasDoorbells || !holdsBack()) {
+                    more |= transmit(nowNs);
+                }
+                isVain = !engine.hasReceived();
+                leavesWork = isHeldBack;
+                if (isVain && !more && !leavesWork && crowding.isCrowded(nowNs)) {
+                    dueNs = engine.deadlineNs();
+                }
+                // A background thread that is about to sleep by an older state sees this.
+                lastTrafficNs = nowNs;
+            } catch (RuntimeException | Error failure) {
+                if (!isLeftToBackground(failure)) {
+                    throw failure;
+                }
+                return;
+            } finally {
+                letGo();
+            }
+            serveDoorbells();
+            if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
+                // The background thread has to check whether this thread comes back.
+                wake();
+            } else {
+                wakeIfDueEarlier(nowNs);
+            }
+        } else {
             notePoll(nowNs);
             Thread.onSpinWait();
-            giveWay(true, nowNs, AT_ONCE);
-            return;
         }
-        long nowNs;
-        long dueNs = AT_ONCE;
-        boolean isVain;
-        boolean leavesWork;
-        try {
-            nowNs = clock.getAsLong();
-            notePoll(nowNs);
-            boolean hasDoorbells = takeDoorbells(nowNs);
-            if (hasFailed.get()) {
-                return;
-            }
-            boolean more = receive(nowNs, true);
-            if (hasDoorbells || !holdsBack()) {
-                more |= transmit(nowNs);
-            }
-            isVain = !engine.hasReceived();
-            leavesWork = isHeldBack;
-            if (isVain && !more && !leavesWork && crowding.isCrowded(nowNs)) {
-                dueNs = engine.deadlineNs();
-            }
-            // A background thread that is about to sleep by an older state sees this.
-            lastTrafficNs = nowNs;
-        } catch (RuntimeException | Error failure) {
-            if (!isLeftToBackground(failure)) {
-                throw failure;
-            }
-            return;
-        } finally {
-            letGo();
-        }
-        serveDoorbells();
-        if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
-            // The background thread has to check whether this thread comes back.
-            wake();
-        } else {
-            wakeIfDueEarlier(nowNs);
-        }
-        giveWay(isVain, nowNs, dueNs);
-    }
-
-    private void notePoll(long nowNs) {
-        lastPollerId = Thread.currentThread().threadId();
-        lastPollNs = nowNs;
-    }
-
-    /**
-     * Yields the processor if nothing has arrived for a while.
-     *
-     * @param dueNs when the next round is due, {@link #AT_ONCE} if that is unknown or there is more to do
-     */
-    private void giveWay(boolean isVain, long nowNs, long dueNs) {
         if (!isVain) {
             lastFoundNs = nowNs;
+            vainPolls = 0;
             return;
         }
-        if (nowNs - lastFoundNs <= PATIENCE_NS) {
+        vainPolls++;
+        if (vainPolls < PATIENT_POLLS || nowNs - lastFoundNs <= PATIENCE_NS) {
             return;
         }
         // Not at each poll: if no other thread wants the processor, a yield costs more than a poll.
         lastFoundNs = nowNs;
         if (dueNs > nowNs && !Thread.currentThread().isVirtual() && waiters.tryTakePlace()) {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
-            return;
+        } else {
+            crowding.giveWay(nowNs);
         }
-        crowding.giveWay(nowNs);
+    }
+
+    private void notePoll(long nowNs) {
+        lastPollerId = Thread.currentThread().threadId();
+        lastPollNs = nowNs;
     }
 
     /** Sleeps until something arrives, but only briefly, because the application polls. */
@@ -446,6 +446,7 @@ public final class EngineDriver {
         lastPostNs = nowNs - POSTING_NS;
         if (lastPollerId == Thread.currentThread().threadId()) {
             lastPollNs = nowNs - POLLING_NS;
+            vainPolls = 0;
         }
     }
 

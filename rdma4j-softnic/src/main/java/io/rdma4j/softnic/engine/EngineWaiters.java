@@ -35,12 +35,12 @@ final class EngineWaiters implements ProgressDriver {
     private long drives;
     private volatile long lastDrive;
 
-    EngineWaiters(EngineDriver driver, LongSupplier clock) {
+    EngineWaiters(EngineDriver driver, LongSupplier clock, Crowding crowding) {
         this.driver = driver;
         wake = driver::wake;
         lastDrivenNs = clock.getAsLong() - EngineDriver.POLLING_NS;
         lastUrgentDriveNs = lastDrivenNs;
-        spin = new AdaptiveSpin(clock);
+        spin = new AdaptiveSpin(clock, crowding);
     }
 
     // ---------------------------------------------------------------- for threads that wait

@@ -11,7 +11,8 @@ class AdaptiveSpinTest {
     private long nowNs;
     /** How long others had the processor. */
     private long awayNs;
-    private final AdaptiveSpin spin = new AdaptiveSpin(() -> nowNs + awayNs);
+    private final AdaptiveSpin spin = new AdaptiveSpin(() -> nowNs + awayNs,
+            new Crowding(() -> nowNs + awayNs));
 
     private void receive() {
         spin.onRound(true, nowNs);

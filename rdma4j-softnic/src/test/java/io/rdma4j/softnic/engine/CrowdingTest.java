@@ -29,11 +29,28 @@ class CrowdingTest {
     @Test
     void whoComesBackLateSleepsNextTime() {
         step.set(LONG_NS);
-        driver.poll();
+        pollUntilItGivesWay();
         assertThat(bed.sleeps).hasValue(0);
         driver.poll();
         assertThat(bed.sleeps).hasValue(1);
         assertThat(bed.longestNs).isBetween(1L, 1_000_000L);
+    }
+
+    private void pollUntilItGivesWay() {
+        for (int i = 0; i < EngineDriver.PATIENT_POLLS; i++) {
+            driver.poll();
+        }
+    }
+
+    /** It is about to wait: giving way would leave the processor to others for milliseconds, whatever arrives. */
+    @Test
+    void whoLooksOnceAndThenWaitsDoesNotGiveWay() {
+        step.set(LONG_NS);
+        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+            driver.poll();
+            driver.stopAttending();
+        }
+        assertThat(bed.sleeps).hasValue(0);
     }
 
     @Test
@@ -48,7 +65,7 @@ class CrowdingTest {
     @Test
     void whoHasToBeAwakeSoonSleepsNoLonger() {
         step.set(LONG_NS);
-        driver.poll();
+        pollUntilItGivesWay();
         bed.dueNs = clock.get() + LONG_NS + 50_000;
         driver.poll();
         assertThat(bed.longestNs).isEqualTo(50_000);
@@ -63,8 +80,11 @@ class CrowdingTest {
         }
         assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
         assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
-        // There was no other thread.
+        // The other thread was on another processor for a moment.
         crowding.giveWay(now.get());
+        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
+        // There was none for as long.
+        crowding.giveWay(now.addAndGet(Crowding.LONGEST_TRUST_NS + 1));
         assertTrusted(crowding, now, Crowding.SHORTEST_TRUST_NS);
     }
 
