@@ -69,6 +69,8 @@ class PackageRulesTest {
             Map.entry("cm", List.of("apiDependsOnTheJdkAlone")),
             Map.entry("connection", List.of("apiDependsOnTheJdkAlone")),
             Map.entry("event", List.of("apiDependsOnTheJdkAlone")),
+            Map.entry("jdk", List.of("apiDependsOnTheJdkAlone",
+                    "devicesAndSocketsOpenChannelsOfTheJdkInOnePlace")),
             Map.entry("observe.jfr", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
             Map.entry("observe.jmx", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
             Map.entry("observe.registry",
