@@ -36,6 +36,7 @@ import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -67,6 +68,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
@@ -272,6 +274,20 @@ class ArchitectureTest {
                 .orShould().dependOnClassesThat().areAssignableTo(RandomGenerator.class)
                 .orShould().callMethod(System.class, "nanoTime")
                 .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
+    }
+
+    /** A rule is asked for each connection, with the address that the program has looked up. */
+    @Test
+    void rulesOfSocketsKnowAddressesAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.rules..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java.lang..", "java.util..",
+                        "java.io", "java.net", "java.nio.file", "io.rdma4j.sockets.rules..",
+                        "org.jspecify.."))
+                .check(ALL);
+        noClasses().that().resideInAPackage("io.rdma4j.sockets.rules..").should()
+                .callMethodWhere(target(nameMatching("get(All)?ByName|getLocalHost"))
+                        .and(target(owner(type(InetAddress.class)))))
+                .check(ALL);
     }
 
     /** Which thread drives does not depend on what its application sees. */

@@ -111,6 +111,7 @@ class PackageRulesTest {
             Map.entry("sockets.engine", List.of("socketsDependOnTheApiOfProgramsAlone",
                     "engineOfSocketsKnowsNoChannel")),
             Map.entry("sockets.protocol", List.of("protocolOfSocketsKnowsNumbersAlone")),
+            Map.entry("sockets.rules", List.of("rulesOfSocketsKnowAddressesAlone")),
             Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
             Map.entry("softnic.engine", List.of("engineQueuesAndMemoryKnowNoTransport")),
             Map.entry("softnic.host", List.of("hostKnowsNoDeviceAndNoTransport")),
