@@ -25,8 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * backlog has room for, and {@link #accept} hands them out in the order in which they stood; so a peer is connected before
  * anybody calls {@link #accept}, as with TCP.
  *
- * <p>As {@link ServerSocketChannel} says: blocking and not, closed and interrupted by other threads. It cannot be registered with a
- * selector, and {@link #socket} is not supported. C: a listening {@code rsocket}. Thread safe.
+ * <p>As {@link ServerSocketChannel} says: blocking and not, closed and interrupted by other threads. It can be
+ * registered with a selector of {@link RdmaSockets#openSelector}. {@link #socket} is not supported. C: a listening {@code rsocket}. Thread safe.
  *
  * @since 0.1.0
  */
@@ -40,10 +40,21 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     /** Under the lock of the state. */
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
+    private final Readiness readiness = new Readiness() {
+        @Override
+        int readyOps(int operations) {
+            SocketListener bound = listener;
+            return bound != null && bound.hasInput() ? operations : 0;
+        }
+    };
 
     RdmaServerSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
         this.family = family;
+    }
+
+    Readiness readiness() {
+        return readiness;
     }
 
     private void requireOpen() throws ClosedChannelException {
@@ -69,7 +80,8 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
                 throw new AlreadyBoundException();
             }
             listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
-                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog);
+                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog,
+                    readiness);
         } finally {
             stateLock.unlock();
         }

@@ -23,6 +23,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
@@ -42,8 +43,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
  * channel does not block, or a thread is in it, {@code close} does not wait.
  *
- * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It cannot be registered with a
- * selector, and {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
+ * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It can be
+ * registered with a selector of {@link RdmaSockets#openSelector}. {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
  *
  * @since 0.1.0
  */
@@ -72,6 +73,12 @@ public final class RdmaSocketChannel extends SocketChannel {
     private volatile @Nullable InetSocketAddress remoteAddress;
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
+    private final Readiness readiness = new Readiness() {
+        @Override
+        int readyOps(int operations) {
+            return ready(operations);
+        }
+    };
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
@@ -84,6 +91,31 @@ public final class RdmaSocketChannel extends SocketChannel {
         this(provider, family);
         options.inherit(ofListener);
         established(accepted);
+        accepted.listener(readiness);
+    }
+
+    Readiness readiness() {
+        return readiness;
+    }
+
+    private int ready(int operations) {
+        SocketConnector pending = connector;
+        if (pending != null) {
+            return pending.isDone() ? operations : 0;
+        }
+        SocketConnection made = connection;
+        if (made == null) {
+            return 0;
+        }
+        return (isWanted(operations, SelectionKey.OP_READ) && (isInputClosed || made.hasInput())
+                ? SelectionKey.OP_READ
+                : 0)
+                | (isWanted(operations, SelectionKey.OP_WRITE)
+                        && (isOutputClosed || made.hasOutput()) ? SelectionKey.OP_WRITE : 0);
+    }
+
+    private static boolean isWanted(int operations, int operation) {
+        return (operations & operation) != 0;
     }
 
     private void established(SocketConnection made) {
@@ -418,7 +450,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
                     SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
-                            options.settings(), bound, to);
+                            options.settings(), bound, to, readiness);
                     bound = null;
                     connector = started;
                     state = State.PENDING;

@@ -1,6 +1,7 @@
 package io.rdma4j.sockets;
 
 import java.net.ProtocolFamily;
+import java.nio.channels.Selector;
 
 /**
  * Opens channels over RDMA. They speak rdma-core's rsocket protocol, so the other end may be a C program. The methods are those
@@ -49,5 +50,10 @@ public final class RdmaSockets {
      */
     public static RdmaServerSocketChannel openServerSocketChannel(ProtocolFamily family) {
         return RdmaSelectorProvider.INSTANCE.openServerSocketChannel(family);
+    }
+
+    /** {@return a selector for channels over RDMA, and for the JDK's beside them} */
+    public static Selector openSelector() {
+        return RdmaSelectorProvider.INSTANCE.openSelector();
     }
 }

@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
@@ -27,6 +28,10 @@ enum Transport {
                 ? ServerSocketChannel.open()
                 : RdmaSockets.openServerSocketChannel().setOption(RdmaSocketOptions.RDMA_DEVICE,
                         device);
+    }
+
+    Selector openSelector() throws IOException {
+        return this == TCP ? Selector.open() : RdmaSockets.openSelector();
     }
 
     ServerSocketChannel listen() throws IOException {

@@ -86,6 +86,7 @@ public final class SocketConnection
     private boolean isWriting;
     /** What a thread waits for that leads meanwhile. */
     private @Nullable Done ledFor;
+    private ReadinessListener listener = ReadinessListener.NONE;
     /** What the end of the copying is waited for with. */
     private boolean owesInputShutdown;
     private boolean owesDisconnect;
@@ -411,11 +412,16 @@ public final class SocketConnection
     }
 
     private void signal() {
-        if (isReadable()) {
+        boolean hasInput = isReadable();
+        boolean hasOutput = isWritable();
+        if (hasInput) {
             readable.signalAll();
         }
-        if (isWritable() || isMappedWritable()) {
+        if (hasOutput || isMappedWritable()) {
             writable.signalAll();
+        }
+        if (hasInput || hasOutput) {
+            listener.onReady(hasInput, hasOutput);
         }
         Done wanted = ledFor;
         if (wanted != null && wanted.isDone()) {
@@ -603,6 +609,7 @@ public final class SocketConnection
             queue.post(out);
         } catch (RdmaException e) {
             fail(e);
+            signal();
             throw e;
         }
         return true;
@@ -757,6 +764,26 @@ public final class SocketConnection
     }
 
     // ---------------------------------------------------------------- waiting
+
+    /** Tells from now on when a read or a write does not wait. */
+    public void listener(ReadinessListener told) {
+        lock.lock();
+        try {
+            listener = told;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return whether a read does not wait} */
+    public boolean hasInput() {
+        return isLocked(isReadable);
+    }
+
+    /** {@return whether a write does not wait} */
+    public boolean hasOutput() {
+        return isLocked(isWritable);
+    }
 
     /** What is waited for. Under the lock. */
     private interface Done {

@@ -36,13 +36,16 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
     private int tries;
+    private final ReadinessListener listener;
 
     /**
      * @param bound the id that is bound to the local address, null for any address
      * @param peer a resolved address
+     * @param listener is told when it is done; then it listens to the connection
      */
     public SocketConnector(SocketEngine engine, SocketSettings settings, @Nullable BoundId bound,
-            InetSocketAddress peer) {
+            InetSocketAddress peer, ReadinessListener listener) {
+        this.listener = listener;
         this.engine = engine;
         this.settings = settings;
         this.peer = peer;
@@ -118,7 +121,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             isCancelled = true;
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
@@ -186,11 +189,16 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             failure = translated(why);
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
         engine.execute(this::drop);
+    }
+
+    private void onDone() {
+        done.signalAll();
+        listener.onReady(true, true);
     }
 
     private void drop() {
@@ -212,10 +220,11 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             isEstablished = true;
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
+        established.listener(listener);
     }
 
     @Override
