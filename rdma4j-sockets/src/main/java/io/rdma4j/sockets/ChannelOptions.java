@@ -3,8 +3,10 @@ package io.rdma4j.sockets;
 import io.rdma4j.sockets.engine.SocketSettings;
 import io.rdma4j.sockets.protocol.StreamSettings;
 
+import java.io.IOException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.nio.channels.NetworkChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -126,6 +128,20 @@ final class ChannelOptions {
 
     private static int bytes(int wanted) {
         return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
+    }
+
+    /** Sets for a channel what was set here, as far as it has such options. */
+    void giveTo(NetworkChannel to) throws IOException {
+        for (Map.Entry<SocketOption<?>, Object> each : values.entrySet()) {
+            give(to, each.getKey(), each.getValue());
+        }
+    }
+
+    private static <T> void give(NetworkChannel to, SocketOption<T> name, Object value)
+            throws IOException {
+        if (to.supportedOptions().contains(name)) {
+            to.setOption(name, name.type().cast(value));
+        }
     }
 
     /** Takes over what another channel was given. */

@@ -1,5 +1,6 @@
 package io.rdma4j.sockets;
 
+import io.rdma4j.jdk.JdkProvider;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;

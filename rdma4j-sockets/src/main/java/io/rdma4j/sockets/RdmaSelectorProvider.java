@@ -1,5 +1,8 @@
 package io.rdma4j.sockets;
 
+import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.jdk.OverDevices;
+
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.nio.channels.DatagramChannel;
@@ -18,7 +21,7 @@ import java.nio.channels.spi.SelectorProvider;
  *
  * @since 0.1.0
  */
-public final class RdmaSelectorProvider extends SelectorProvider {
+public final class RdmaSelectorProvider extends SelectorProvider implements OverDevices {
     static final RdmaSelectorProvider INSTANCE = new RdmaSelectorProvider();
 
     /** A provider; all are alike. */

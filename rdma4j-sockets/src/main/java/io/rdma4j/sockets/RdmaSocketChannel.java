@@ -73,6 +73,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     private volatile @Nullable InetSocketAddress remoteAddress;
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
+    private volatile boolean avoidsPortsOfTcp;
     private final Readiness readiness = new Readiness() {
         @Override
         int readyOps(int operations) {
@@ -440,6 +441,11 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
+    /** Lets it not connect by an iWARP device. */
+    void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
+    }
+
     private void startConnecting(InetSocketAddress to) throws IOException {
         stateLock.lock();
         try {
@@ -451,6 +457,9 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case UNCONNECTED -> {
                     SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
                             options.settings(), bound, to, readiness);
+                    if (avoidsPortsOfTcp) {
+                        started.avoidPortsOfTcp();
+                    }
                     bound = null;
                     connector = started;
                     state = State.PENDING;

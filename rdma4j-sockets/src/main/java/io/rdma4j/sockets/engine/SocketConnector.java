@@ -5,7 +5,9 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.OtherDeviceException;
 import io.rdma4j.cm.RejectedException;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -24,7 +26,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private static final int MOST_TRIES = 3;
 
     private final SocketEngine engine;
-    private final SocketSettings settings;
+    private SocketSettings settings;
     private final InetSocketAddress peer;
     private final @Nullable InetSocketAddress local;
     private final ReentrantLock lock = new ReentrantLock();
@@ -36,6 +38,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
     private int tries;
+    private boolean avoidsPortsOfTcp;
     private final ReadinessListener listener;
 
     /**
@@ -54,6 +57,14 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     }
 
     // ---------------------------------------------------------------- for the channel
+
+    /**
+     * Does not connect by an iWARP device, nor look whether it could: a program that listens over TCP would get connections that are
+     * for nobody.
+     */
+    public void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
+    }
 
     /** Begins. The outcome is known when {@link #isDone}. */
     public void start() {
@@ -156,7 +167,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         }
         try {
             switch (event.type()) {
-                case ADDR_RESOLVED -> current.resolveRoute(TIMEOUT);
+                case ADDR_RESOLVED -> onAddress(current);
                 case ROUTE_RESOLVED -> connect(current);
                 case ADDR_ERROR, ROUTE_ERROR, DEVICE_REMOVAL -> fail(event.failure("connect"));
                 default -> {
@@ -165,6 +176,22 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
             }
         } catch (RdmaException | RuntimeException e) {
             fail(e);
+        }
+    }
+
+    private void onAddress(CmId current) throws RdmaException {
+        RdmaDevice device = current.context().device();
+        if (avoidsPortsOfTcp && device.transport() == TransportType.IWARP) {
+            fail(new NoRouteToHostException("only " + device.name() + " leads there, whose ports"
+                    + " are those of TCP"));
+        } else if (avoidsPortsOfTcp && local == null && settings.device() == null) {
+            // An id that names its device leaves it at that, if nobody answers.
+            settings = settings.on(device);
+            id = null;
+            engine.execute(() -> Freeing.all(current::close));
+            resolve();
+        } else {
+            current.resolveRoute(TIMEOUT);
         }
     }
 

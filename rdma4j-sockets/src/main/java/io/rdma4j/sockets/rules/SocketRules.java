@@ -1,5 +1,7 @@
 package io.rdma4j.sockets.rules;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -103,6 +105,13 @@ public final class SocketRules {
             }
         }
         throw new IllegalStateException("rules that leave nothing out");
+    }
+
+    /** {@return what all rules of a side say, null if they differ} */
+    public @Nullable Way only(Side side) {
+        List<Way> ways = rules.stream().filter(each -> each.isFor(side)).map(Rule::way).distinct()
+                .toList();
+        return ways.size() == 1 ? ways.getFirst() : null;
     }
 
     /** {@return the rules on one line, as {@link #parse} takes them} */
