@@ -202,19 +202,23 @@ final class JdkChannels {
     }
 
     private void watchOnce() throws IOException {
+        if (waitForAny()) {
+            onReady.run();
+        }
+    }
+
+    /** {@return whether any channel is ready} If not, the thread was to leave. */
+    private boolean waitForAny() throws IOException {
         gate.lock();
-        boolean isAny;
         try {
-            isAny = isWatching && inner.select(_ -> {}) > 0;
-            if (isAny) {
-                isWatching = false;
-                hasFound = true;
+            if (!isWatching || inner.select(_ -> {}) == 0) {
+                return false;
             }
+            isWatching = false;
+            hasFound = true;
+            return true;
         } finally {
             gate.unlock();
-        }
-        if (isAny) {
-            onReady.run();
         }
     }
 }

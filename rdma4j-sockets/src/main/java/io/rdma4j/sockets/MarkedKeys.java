@@ -17,6 +17,8 @@ final class MarkedKeys {
     private final AtomicReference<@Nullable RdmaSelectionKey> newest = new AtomicReference<>();
     private final Queue<RdmaSelectionKey> candidates = new ArrayDeque<>();
     private final List<RdmaSelectionKey> taken = new ArrayList<>();
+    /** The last one that was ready: more is to be expected there, or on its device. */
+    private @Nullable RdmaSelectionKey lastReady;
 
     /** {@return whether the key was not marked before} */
     boolean mark(RdmaSelectionKey key) {
@@ -37,6 +39,19 @@ final class MarkedKeys {
     /** {@return whether keys have been marked since the last look} */
     boolean hasNew() {
         return newest.get() != null;
+    }
+
+    /** Lets the calling thread run the device of the channel that was ready last. */
+    void poll() {
+        RdmaSelectionKey last = lastReady;
+        if (last == null) {
+            return;
+        }
+        if (last.isValid()) {
+            last.readiness().poll();
+        } else {
+            lastReady = null;
+        }
     }
 
     /** {@return whether any key is ready} Those that are have their operations, and come again the next time. */
@@ -71,6 +86,7 @@ final class MarkedKeys {
             return;
         }
         key.addTo(ready, found);
+        lastReady = key;
         if (key.mark()) {
             candidates.add(key);
         }

@@ -305,7 +305,7 @@ final class RdmaSelector extends AbstractSelector {
     private boolean look() throws IOException {
         if (marked.look(ready)) {
             // Keys that are always ready must not keep others from becoming so.
-            wait.poll();
+            poll();
             marked.lookAtNew(ready);
         }
         JdkChannels known = jdkChannels;
@@ -315,9 +315,14 @@ final class RdmaSelector extends AbstractSelector {
         return !ready.isEmpty();
     }
 
+    private void poll() {
+        marked.poll();
+        wait.poll();
+    }
+
     /** Finds what is ready now. */
     private void lookAtOnce() throws IOException {
-        wait.poll();
+        poll();
         marked.look(ready);
         JdkChannels known = jdkChannels;
         if (known != null) {

@@ -79,6 +79,14 @@ public final class RdmaSocketChannel extends SocketChannel {
         int readyOps(int operations) {
             return ready(operations);
         }
+
+        @Override
+        void poll() {
+            SocketConnection made = connection;
+            if (made != null) {
+                made.poll();
+            }
+        }
     };
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
@@ -302,7 +310,16 @@ public final class RdmaSocketChannel extends SocketChannel {
         if (isOutputClosed) {
             return 0;
         }
-        long written = to.write(from, first, wanted);
+        long written;
+        try {
+            written = to.write(from, first, wanted);
+        } catch (IOException e) {
+            if (isOutputClosed) {
+                // By another thread, meanwhile.
+                return 0;
+            }
+            throw e;
+        }
         return isBlocking() && written < wanted
                 ? written + writeRest(to, from, first, wanted - written)
                 : written;

@@ -55,6 +55,11 @@ abstract class Readiness implements ReadinessListener {
      */
     abstract int readyOps(int operations);
 
+    /** Looks for news, and so runs the device of a channel that was ready lately. */
+    void poll() {
+        // There is no device.
+    }
+
     /** {@return the channel of the JDK's that is waited for instead, null if there is none} It does not block. */
     @Nullable
     SelectableChannel delegate() {

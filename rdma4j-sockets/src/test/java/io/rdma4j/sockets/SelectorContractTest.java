@@ -125,17 +125,17 @@ class SelectorContractTest {
         });
         SCRIPTS.put("key", scene -> {
             SelectionKey key = scene.channel().register(scene.selector(), READ, "attached");
-            return (key.channel() == scene.channel()) + " "
-                    + (key.selector() == scene.selector())
+            return key.channel().equals(scene.channel()) + " "
+                    + key.selector().equals(scene.selector())
                     + key.attachment() + key.attach(null) + key.attachment()
-                    + (scene.channel().keyFor(scene.selector()) == key)
+                    + key.equals(scene.channel().keyFor(scene.selector()))
                     + scene.channel().isRegistered() + of(key)
                     + scene.selector().keys().contains(key);
         });
         SCRIPTS.put("registered twice", scene -> {
             SelectionKey key = scene.register(READ);
             SelectionKey again = scene.channel().register(scene.selector(), WRITE, "b");
-            return (key == again) + of(key) + key.attachment() + scene.selector().selectNow()
+            return key.equals(again) + of(key) + key.attachment() + scene.selector().selectNow()
                     + of(key);
         });
         SCRIPTS.put("registered with two selectors", scene -> {

@@ -63,12 +63,12 @@ class ThreadContractTest {
         return Objects.requireNonNull(seen.get());
     }
 
-    private static boolean isInSystemCall(Thread thread) {
+    static boolean isInSystemCall(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();
         boolean runsDevice = Arrays.stream(stack)
                 .anyMatch(frame -> frame.getClassName().equals(WaitSet.class.getName()));
         return runsDevice || (stack.length > 0 && stack[0].isNativeMethod()
-                && List.of("poll", "accept", "read0", "write0")
+                && List.of("poll", "accept", "read0", "write0", "wait")
                         .contains(stack[0].getMethodName()));
     }
 

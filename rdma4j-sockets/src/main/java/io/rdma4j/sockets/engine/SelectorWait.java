@@ -11,9 +11,6 @@ import java.util.function.BooleanSupplier;
  * waits; any thread wakes it.
  */
 public final class SelectorWait {
-    /** A turn so short only handles what is there. */
-    private static final long AT_ONCE_NS = 1;
-
     private final SocketEngine engine;
     private volatile boolean isLeading;
     private volatile @Nullable Thread sleeper;
@@ -73,12 +70,12 @@ public final class SelectorWait {
         }
     }
 
-    /** Handles the events that are there, if nobody else does, without a wait. */
+    /** Handles the events that are there, if nobody else does, without a wait. It runs no device. */
     public void poll() {
         engine.moved();
         if (engine.tryLeadAtOnce()) {
             try {
-                engine.leadOnce(AT_ONCE_NS);
+                engine.leadAtOnce();
             } finally {
                 engine.stopLeading();
             }

@@ -775,6 +775,16 @@ public final class SocketConnection
         }
     }
 
+    /** Handles what has completed. With it the calling thread runs a software device, whose other connections get events. */
+    public void poll() {
+        lock.lock();
+        try {
+            process(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** {@return whether a read does not wait} */
     public boolean hasInput() {
         return isLocked(isReadable);

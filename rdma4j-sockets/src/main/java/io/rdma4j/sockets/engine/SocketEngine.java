@@ -209,10 +209,10 @@ public final class SocketEngine {
         }
     }
 
-    /** Leads for one wait of at most that time. */
-    void leadOnce(long limitNs) {
+    /** Leads without a wait. */
+    void leadAtOnce() {
         isWoken.set(false);
-        turn(limitNs);
+        turn(0);
     }
 
     void stopLeading() {
