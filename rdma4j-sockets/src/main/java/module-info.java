@@ -2,6 +2,8 @@
 module io.rdma4j.sockets {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;
+    // Of a JVM that is started with -javaagent.
+    requires static java.instrument;
 
     exports io.rdma4j.sockets;
 }

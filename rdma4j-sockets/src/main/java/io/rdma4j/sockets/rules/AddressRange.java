@@ -33,7 +33,7 @@ record AddressRange(@Nullable InetAddress first, int bits) {
         }
         InetAddress first = literal(address);
         int width = first.getAddress().length * Byte.SIZE;
-        int length = bits == null ? width : Numbers.parse(bits, 0, width, "the prefix");
+        int length = bits == null ? width : RuleNumbers.parse(bits, 0, width, "the prefix");
         return new AddressRange(first, length).requireNothingBehind(address);
     }
 

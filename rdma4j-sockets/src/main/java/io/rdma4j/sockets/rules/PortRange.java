@@ -20,11 +20,11 @@ record PortRange(int first, int last) {
         }
         int hyphen = text.indexOf('-');
         if (hyphen < 0) {
-            int port = Numbers.parse(text, 1, HIGHEST, "the port");
+            int port = RuleNumbers.parse(text, 1, HIGHEST, "the port");
             return new PortRange(port, port);
         }
-        int first = Numbers.parse(text.substring(0, hyphen), 1, HIGHEST, "the first port");
-        int last = Numbers.parse(text.substring(hyphen + 1), first, HIGHEST, "the last port");
+        int first = RuleNumbers.parse(text.substring(0, hyphen), 1, HIGHEST, "the first port");
+        int last = RuleNumbers.parse(text.substring(hyphen + 1), first, HIGHEST, "the last port");
         return new PortRange(first, last);
     }
 

@@ -46,7 +46,7 @@ public final class Rule {
             return new Rule(text, side, AddressRange.ALL, PortRange.ALL, Way.parse(rest));
         }
         Way way = Way.parse(rest.substring(equals + 1).strip());
-        Place place = Place.parse(rest.substring(0, equals).strip());
+        RulePlace place = RulePlace.parse(rest.substring(0, equals).strip());
         return new Rule(text, side, AddressRange.parse(place.address(), place.bits()),
                 PortRange.parse(place.port()), way);
     }

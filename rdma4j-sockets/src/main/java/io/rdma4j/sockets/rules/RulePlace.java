@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * The parts of {@code ADDRESS[/BITS][:PORT]}. An IPv6 address has brackets if a port follows; without them each colon is one of
  * the address.
  */
-record Place(String address, @Nullable String bits, @Nullable String port) {
-    static Place parse(String text) {
+record RulePlace(String address, @Nullable String bits, @Nullable String port) {
+    static RulePlace parse(String text) {
         int end;
         String address;
         if (text.startsWith("[")) {
@@ -32,7 +32,8 @@ record Place(String address, @Nullable String bits, @Nullable String port) {
         if (!rest.isEmpty() && !rest.startsWith(":")) {
             throw malformed(text);
         }
-        return new Place(address.strip(), bits, rest.isEmpty() ? null : rest.substring(1).strip());
+        return new RulePlace(address.strip(), bits,
+                rest.isEmpty() ? null : rest.substring(1).strip());
     }
 
     private static int endOfAddress(String text, boolean isBareIpv6) {

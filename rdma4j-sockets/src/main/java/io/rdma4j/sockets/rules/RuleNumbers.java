@@ -1,8 +1,8 @@
 package io.rdma4j.sockets.rules;
 
 /** Reads numbers. */
-final class Numbers {
-    private Numbers() {}
+final class RuleNumbers {
+    private RuleNumbers() {}
 
     /** @param what is named in the error */
     static int parse(String text, int least, int most, String what) {

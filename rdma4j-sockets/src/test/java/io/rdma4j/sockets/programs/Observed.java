@@ -1,0 +1,74 @@
+package io.rdma4j.sockets.programs;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaDevices;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** Runs a program, and prints how many bytes the device has carried and how many TCP sockets the process has had. */
+public final class Observed {
+    private static final String DEVICE = "roce_lo";
+    private static final long INTERVAL_NS = 10_000_000;
+
+    private Observed() {}
+
+    /** @param arguments the name of a class, and its arguments */
+    public static void main(String[] arguments) throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        Set<String> sockets = new HashSet<>();
+        Thread watch = Thread.ofPlatform().daemon().start(() -> {
+            while (!isOver.get()) {
+                sockets.addAll(tcpSockets());
+                LockSupport.parkNanos(INTERVAL_NS);
+            }
+        });
+        try {
+            Class.forName(arguments[0]).getMethod("main", String[].class).invoke(null,
+                    (Object) Stream.of(arguments).skip(1).toArray(String[]::new));
+        } finally {
+            isOver.set(true);
+            watch.join();
+        }
+        try (DeviceContext context = RdmaDevices.find(DEVICE).open()) {
+            System.out.println("RDMA bytes " + context.counters().get("sent_bytes"));
+        }
+        System.out.println("TCP sockets " + sockets.size());
+        System.exit(0);
+    }
+
+    /** {@return the inodes of the process's own sockets of TCP that listen or are connected} */
+    private static Set<String> tcpSockets() {
+        Set<String> own = new HashSet<>();
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            files.forEach(each -> {
+                try {
+                    own.add(Files.readSymbolicLink(each).toString());
+                } catch (IOException e) {
+                    // Closed meanwhile.
+                }
+            });
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+        Set<String> found = new HashSet<>();
+        for (String table : List.of("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
+            try {
+                Files.readAllLines(Path.of(table)).stream().skip(1)
+                        .map(line -> line.strip().split("\\s+"))
+                        .map(columns -> "socket:[" + columns[9] + "]").filter(own::contains)
+                        .forEach(found::add);
+            } catch (IOException e) {
+                // No IPv6.
+            }
+        }
+        return found;
+    }
+}
