@@ -6,7 +6,6 @@ import io.rdma4j.sockets.launch.Premain;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -25,6 +25,12 @@ final class ForkedJvm {
             .toString();
     private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC");
+
+    /** What a build calls the jars of rdma4j, and where Maven compiles them to. */
+    private static final Pattern OURS = Pattern.compile(".*/rdma4j-"
+            + "(?:api|protocol|softnic|ibverbs|sockets)(?:/target/(?:[^/]+/)?classes|-[^/]*\\.jar)");
+
+    private static final int LONGEST_SECONDS = 60;
 
     private ForkedJvm() {}
 
@@ -51,6 +57,16 @@ final class ForkedJvm {
         return run(command, Map.of());
     }
 
+    /** {@return what a program prints that has rdma4j on its class path and uses it by itself} */
+    static Result plain(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(JAVA));
+        command.addAll(QUICK);
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path")));
+        command.addAll(List.of(arguments));
+        return run(command, Map.of());
+    }
+
     /**
      * {@return what a program prints that is started by plain {@code java}}
      *
@@ -61,7 +77,7 @@ final class ForkedJvm {
             throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(QUICK);
-        command.addAll(List.of("-cp", testClasses()));
+        command.addAll(List.of("-cp", programs()));
         command.addAll(List.of(arguments));
         String own = "-javaagent:" + jar + (rules.isEmpty() ? "" : "=" + rules);
         return run(command, Map.of("JDK_JAVA_OPTIONS", Stream.concat(Stream.of("\"" + own + "\""),
@@ -69,18 +85,21 @@ final class ForkedJvm {
     }
 
     static Result run(List<String> command, Map<String, String> environment) throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        Path output = Files.createTempFile("program", ".txt");
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(output.toFile());
         builder.environment().putAll(environment);
         Process process = builder.start();
         try {
-            String output = new String(process.getInputStream().readAllBytes(),
-                    StandardCharsets.UTF_8);
-            if (!process.waitFor(60, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("it does not end: " + output);
+            boolean isOver = process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS);
+            String said = Files.readString(output);
+            if (!isOver) {
+                throw new IllegalStateException("it does not end: " + said);
             }
-            return new Result(process.exitValue(), output);
+            return new Result(process.exitValue(), said);
         } finally {
-            process.destroyForcibly();
+            process.destroyForcibly().waitFor();
+            Files.delete(output);
         }
     }
 
@@ -88,10 +107,10 @@ final class ForkedJvm {
         return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator));
     }
 
-    /** {@return where the programs are, which know nothing of rdma4j} */
-    static String testClasses() {
-        return classPath().filter(each -> each.contains("test-classes")).findFirst()
-                .orElseThrow();
+    /** {@return where the programs are, and their libraries, which know nothing of rdma4j} */
+    private static String programs() {
+        return classPath().filter(each -> !OURS.matcher(each).matches())
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     /** {@return a jar as the build makes it of this module, with the classes where they are} */
@@ -101,7 +120,7 @@ final class ForkedJvm {
         entries.put(Attributes.Name.MANIFEST_VERSION, "1.0");
         entries.putValue("Premain-Class", Premain.class.getName());
         entries.put(Attributes.Name.CLASS_PATH, classPath()
-                .filter(each -> each.contains("rdma4j-") && !each.contains("test"))
+                .filter(each -> OURS.matcher(each).matches())
                 .filter(each -> hasDevices || !each.contains("rdma4j-softnic"))
                 .map(each -> new File(each).toURI().toString()).collect(Collectors.joining(" ")));
         Path jar = directory.resolve("rdma4j sockets.jar");
