@@ -102,7 +102,7 @@ abstract class Readiness implements ReadinessListener {
     }
 
     final synchronized void remove(Listener listener) {
-        listeners = Arrays.stream(listeners).filter(each -> each != listener)
+        listeners = Arrays.stream(listeners).filter(each -> !each.equals(listener))
                 .toArray(Listener[]::new);
     }
 }
