@@ -17,6 +17,10 @@ enum Transport {
         this.device = device;
     }
 
+    String device() {
+        return device;
+    }
+
     SocketChannel open() throws IOException {
         return this == TCP
                 ? SocketChannel.open()
