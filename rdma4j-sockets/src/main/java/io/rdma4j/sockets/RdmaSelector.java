@@ -424,4 +424,10 @@ final class RdmaSelector extends AbstractSelector {
             }
         }
     }
+
+    @Override
+    public String toString() {
+        return getClass().getSimpleName()
+                + (isOpen() ? "[" + keys.size() + " keys]" : "[closed]");
+    }
 }

@@ -4,6 +4,7 @@ import io.rdma4j.sockets.engine.BoundId;
 import io.rdma4j.sockets.engine.SocketConnection;
 import io.rdma4j.sockets.engine.SocketConnector;
 import io.rdma4j.sockets.engine.SocketEngine;
+import io.rdma4j.sockets.engine.SocketSettings;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
@@ -23,7 +25,6 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
@@ -44,7 +45,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * channel does not block, or a thread is in it, {@code close} does not wait.
  *
  * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It can be
- * registered with a selector of {@link RdmaSockets#openSelector}. {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
+ * registered with a selector of {@link RdmaSockets#openSelector}. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
  *
  * @since 0.1.0
  */
@@ -67,6 +68,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
     private volatile State state = State.UNCONNECTED;
     private @Nullable BoundId bound;
+    private @Nullable Socket socket;
     private volatile @Nullable SocketConnector connector;
     private volatile @Nullable SocketConnection connection;
     private volatile @Nullable InetSocketAddress localAddress;
@@ -74,20 +76,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
     private volatile boolean avoidsPortsOfTcp;
-    private final Readiness readiness = new Readiness() {
-        @Override
-        int readyOps(int operations) {
-            return ready(operations);
-        }
-
-        @Override
-        void poll() {
-            SocketConnection made = connection;
-            if (made != null) {
-                made.poll();
-            }
-        }
-    };
+    private final StreamReadiness readiness = new StreamReadiness(this);
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
@@ -105,26 +94,6 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     Readiness readiness() {
         return readiness;
-    }
-
-    private int ready(int operations) {
-        SocketConnector pending = connector;
-        if (pending != null) {
-            return pending.isDone() ? operations : 0;
-        }
-        SocketConnection made = connection;
-        if (made == null) {
-            return 0;
-        }
-        return (isWanted(operations, SelectionKey.OP_READ) && (isInputClosed || made.hasInput())
-                ? SelectionKey.OP_READ
-                : 0)
-                | (isWanted(operations, SelectionKey.OP_WRITE)
-                        && (isOutputClosed || made.hasOutput()) ? SelectionKey.OP_WRITE : 0);
-    }
-
-    private static boolean isWanted(int operations, int operation) {
-        return (operations & operation) != 0;
     }
 
     private void established(SocketConnection made) {
@@ -160,10 +129,20 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     public int read(ByteBuffer dst) throws IOException {
         Objects.requireNonNull(dst);
+        return read(dst, Long.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #read(ByteBuffer)}.
+     *
+     * @param timeoutNs how long to wait; {@link Long#MAX_VALUE} for no limit
+     * @throws SocketTimeoutException if nothing comes in time
+     */
+    int read(ByteBuffer dst, long timeoutNs) throws IOException {
         readLock.lock();
         try {
             oneToRead[0] = dst;
-            return (int) readInto(oneToRead, 0, 1);
+            return (int) readInto(oneToRead, 0, 1, timeoutNs);
         } finally {
             oneToRead[0] = null;
             readLock.unlock();
@@ -176,48 +155,39 @@ public final class RdmaSocketChannel extends SocketChannel {
         Objects.checkFromIndexSize(offset, length, dsts.length);
         readLock.lock();
         try {
-            return readInto(dsts, offset, length);
+            return readInto(dsts, offset, length, Long.MAX_VALUE);
         } finally {
             readLock.unlock();
         }
     }
 
-    private static long room(ByteBuffer[] buffers, int offset, int length) {
-        for (int i = offset; i < offset + length; i++) {
-            if (buffers[i].isReadOnly()) {
-                throw new IllegalArgumentException("Read-only buffer");
-            }
-        }
-        return remaining(buffers, offset, length);
-    }
-
-    private static long remaining(ByteBuffer[] buffers, int offset, int length) {
-        long sum = 0;
-        for (int i = offset; i < offset + length; i++) {
-            sum += buffers[i].remaining();
-        }
-        return sum;
-    }
-
-    private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
+    private long readInto(ByteBuffer[] to, int first, int buffers, long timeoutNs)
+            throws IOException {
         SocketConnection from = requireConnected();
-        long count = guarded(() -> readWhileOpen(from, to, first, buffers));
+        long count = guarded(() -> readWhileOpen(from, to, first, buffers, timeoutNs));
         return count <= 0 && isInputClosed ? -1 : count;
     }
 
-    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers)
-            throws IOException {
+    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers,
+            long timeoutNs) throws IOException {
         if (isInputClosed) {
             return -1;
         }
-        long wanted = room(to, first, buffers);
+        long wanted = Buffers.room(to, first, buffers);
         if (wanted == 0) {
             return 0;
         }
         long count = from.read(to, first, wanted);
-        while (count == 0 && isBlocking() && isOpen() && !isInputClosed) {
-            sleep(() -> from.awaitReadable(Long.MAX_VALUE));
+        if (count != 0 || !isBlocking()) {
+            return count;
+        }
+        TimeLimit limit = TimeLimit.in(timeoutNs);
+        while (count == 0 && isOpen() && !isInputClosed) {
+            sleep(() -> from.awaitReadable(limit.leftNs()));
             count = from.read(to, first, wanted);
+            if (count == 0 && limit.isOver() && isOpen() && !isInputClosed) {
+                throw new SocketTimeoutException("Read timed out");
+            }
         }
         return count;
     }
@@ -290,7 +260,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         Objects.checkFromIndexSize(offset, length, srcs.length);
         writeLock.lock();
         try {
-            return writeFrom(srcs, offset, remaining(srcs, offset, length));
+            return writeFrom(srcs, offset, Buffers.remaining(srcs, offset, length));
         } finally {
             writeLock.unlock();
         }
@@ -446,12 +416,22 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
+        return connect(remote, Long.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #connect(SocketAddress)}.
+     *
+     * @param timeoutNs how long to wait; {@link Long#MAX_VALUE} for no limit
+     * @throws SocketTimeoutException if it takes longer; the channel is closed then
+     */
+    boolean connect(SocketAddress remote, long timeoutNs) throws IOException {
         InetSocketAddress to = ChannelAddresses.remote(remote, family);
         readLock.lock();
         writeLock.lock();
         try {
             startConnecting(to);
-            return outcome();
+            return outcome(TimeLimit.in(timeoutNs));
         } finally {
             writeLock.unlock();
             readLock.unlock();
@@ -489,7 +469,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
-    private boolean outcome() throws IOException {
+    private boolean outcome(TimeLimit limit) throws IOException {
         boolean isBlocking = isBlocking();
         boolean isConnected = false;
         boolean isFailed = true;
@@ -499,7 +479,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                     begin();
                 }
                 requireOpen();
-                isConnected = isBlocking ? await() : hasConnected();
+                isConnected = isBlocking ? await(limit) : hasConnected();
                 isFailed = false;
             } finally {
                 if (isBlocking) {
@@ -514,10 +494,13 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /** {@return whether it stands, after the wait for it} */
-    private boolean await() throws IOException {
+    private boolean await(TimeLimit limit) throws IOException {
         SocketConnector pending = Objects.requireNonNull(connector);
         while (!pending.isDone() && isOpen()) {
-            pending.await(Long.MAX_VALUE);
+            if (limit.isOver()) {
+                throw new SocketTimeoutException("Connect timed out");
+            }
+            pending.await(limit.leftNs());
         }
         return isOpen() && hasConnected();
     }
@@ -561,7 +544,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case CLOSED -> throw new ClosedChannelException();
                 case PENDING -> {}
             }
-            return outcome();
+            return outcome(TimeLimit.in(Long.MAX_VALUE));
         } finally {
             writeLock.unlock();
             readLock.unlock();
@@ -673,19 +656,17 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- options
 
     private int keepaliveSeconds() {
-        return options.settings().keepalive() ? options.settings().keepaliveSeconds() : 0;
+        SocketSettings settings = options.settings();
+        return settings.keepalive() ? settings.keepaliveSeconds() : 0;
     }
 
     @Override
     public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        options.requireFitting(name, value);
+        options.change(name, value, this);
         stateLock.lock();
         try {
-            requireOpen();
-            options.requireInRange(name, value);
-            options.set(name, value);
             SocketConnection made = connection;
-            if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
+            if (made != null) {
                 made.keepalive(keepaliveSeconds());
             }
         } finally {
@@ -696,15 +677,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        Objects.requireNonNull(name);
-        stateLock.lock();
-        try {
-            T value = options.get(name);
-            requireOpen();
-            return value;
-        } finally {
-            stateLock.unlock();
-        }
+        return options.value(name, this);
     }
 
     @Override
@@ -713,13 +686,52 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /**
-     * Not supported.
-     *
-     * @throws UnsupportedOperationException always
+     * {@return a socket that stands for this channel} It reads, writes and connects only while the channel blocks, and takes times for
+     * that. It has no urgent data.
      */
     @Override
     public Socket socket() {
-        throw new UnsupportedOperationException("a channel over RDMA has no socket");
+        stateLock.lock();
+        try {
+            Socket known = socket;
+            if (known == null) {
+                known = ChannelSocket.of(this, new StreamOperations(this));
+                socket = known;
+            }
+            return known;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- for its socket, and for selectors
+
+    @Nullable
+    SocketConnector connector() {
+        return connector;
+    }
+
+    @Nullable
+    SocketConnection connection() {
+        return connection;
+    }
+
+    @Nullable
+    InetSocketAddress local() {
+        return localAddress;
+    }
+
+    @Nullable
+    InetSocketAddress remote() {
+        return remoteAddress;
+    }
+
+    boolean isInputShut() {
+        return isInputClosed;
+    }
+
+    boolean isOutputShut() {
+        return isOutputClosed;
     }
 
     @Override

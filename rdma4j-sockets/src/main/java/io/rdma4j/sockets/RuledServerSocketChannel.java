@@ -16,6 +16,7 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.ServerSocketChannel;
@@ -47,7 +48,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
     private volatile @Nullable TcpAcceptor acceptor;
     /** Who waits for a connection of either kind. */
     private volatile @Nullable Thread waiting;
-    private @Nullable RuledServerSocket socket;
+    private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
 
     private final Readiness readiness = new Readiness() {
         @Override
@@ -328,15 +329,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
             one.setOption(name, value);
             return this;
         }
-        options.requireFitting(name, value);
-        stateLock.lock();
-        try {
-            requireOpen();
-            options.requireInRange(name, value);
-            options.set(name, value);
-        } finally {
-            stateLock.unlock();
-        }
+        options.change(name, value, this);
         return this;
     }
 
@@ -346,15 +339,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
         if (one != null) {
             return one.getOption(name);
         }
-        Objects.requireNonNull(name);
-        stateLock.lock();
-        try {
-            T value = options.get(name);
-            requireOpen();
-            return value;
-        } finally {
-            stateLock.unlock();
-        }
+        return options.value(name, this);
     }
 
     /** {@return those of the channel it listens with; before, what can be kept for it} */
@@ -366,16 +351,26 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
 
     @Override
     public ServerSocket socket() {
-        stateLock.lock();
-        try {
-            RuledServerSocket known = socket;
-            if (known == null) {
-                known = RuledServerSocket.of(this);
-                socket = known;
+        return socket;
+    }
+
+    /** What the socket needs of the channel. */
+    private final class SocketOperations implements ChannelServerSocket.Operations {
+        @Override
+        public SocketChannel accept(long timeoutNs) throws IOException {
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
             }
-            return known;
-        } finally {
-            stateLock.unlock();
+            return Objects.requireNonNull(RuledServerSocketChannel.this
+                    .accept(RuledOperations.milliseconds(timeoutNs)));
+        }
+
+        @Override
+        public @Nullable InetSocketAddress local() {
+            ServerSocketChannel one = bound();
+            return one == null
+                    ? null
+                    : (InetSocketAddress) one.socket().getLocalSocketAddress();
         }
     }
 

@@ -47,7 +47,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
     private volatile @Nullable ConnectAttempt attempt;
     private volatile @Nullable SocketChannel chosen;
     private volatile @Nullable Rule rule;
-    private @Nullable RuledSocket socket;
+    private final Socket socket = ChannelSocket.of(this, new RuledOperations(this));
 
     private final Readiness readiness = new Readiness() {
         @Override
@@ -59,6 +59,13 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
             return chosen instanceof RdmaSocketChannel rdma
                     ? rdma.readiness().readyOps(operations)
                     : 0;
+        }
+
+        @Override
+        void poll() {
+            if (chosen instanceof RdmaSocketChannel rdma) {
+                rdma.readiness().poll();
+            }
         }
 
         @Override
@@ -93,6 +100,15 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
     @Nullable
     SocketChannel chosen() {
         return chosen;
+    }
+
+    /** {@return where it is bound while it is open what it goes over, null if it is not} */
+    @Nullable
+    InetSocketAddress heldAddress() {
+        SocketChannel holding = held;
+        return holding == null
+                ? null
+                : (InetSocketAddress) holding.socket().getLocalSocketAddress();
     }
 
     private void requireOpen() throws ClosedChannelException {
@@ -486,15 +502,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
             made.setOption(name, value);
             return this;
         }
-        options.requireFitting(name, value);
-        stateLock.lock();
-        try {
-            requireOpen();
-            options.requireInRange(name, value);
-            options.set(name, value);
-        } finally {
-            stateLock.unlock();
-        }
+        options.change(name, value, this);
         return this;
     }
 
@@ -504,15 +512,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
         if (made != null) {
             return made.getOption(name);
         }
-        Objects.requireNonNull(name);
-        stateLock.lock();
-        try {
-            T value = options.get(name);
-            requireOpen();
-            return value;
-        } finally {
-            stateLock.unlock();
-        }
+        return options.value(name, this);
     }
 
     /** {@return those of the chosen channel; before, what can be kept for it} */
@@ -524,17 +524,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
 
     @Override
     public Socket socket() {
-        stateLock.lock();
-        try {
-            RuledSocket known = socket;
-            if (known == null) {
-                known = RuledSocket.of(this);
-                socket = known;
-            }
-            return known;
-        } finally {
-            stateLock.unlock();
-        }
+        return socket;
     }
 
     // ---------------------------------------------------------------- closing

@@ -29,17 +29,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class ThreadContractTest {
     /** What a thread does that waits. */
-    private interface Blocking {
+    interface Blocking {
         Object call() throws Exception;
     }
 
     /** What ends its wait. */
-    private interface Ending {
+    interface Ending {
         void end(Thread waiting) throws Exception;
     }
 
     /** {@return how the wait of a thread ends, and whether it is interrupted afterwards} */
-    private static String outcome(boolean isVirtual, Blocking blocking, Ending ending)
+    static String outcome(boolean isVirtual, Blocking blocking, Ending ending)
             throws Exception {
         AtomicReference<String> seen = new AtomicReference<>("");
         Thread thread = (isVirtual ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(() -> {

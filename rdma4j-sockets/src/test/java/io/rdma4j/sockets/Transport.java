@@ -31,6 +31,10 @@ enum Transport {
         this(new RuledSelectorProvider(rules), device);
     }
 
+    String device() {
+        return device;
+    }
+
     SocketChannel open() throws IOException {
         SocketChannel channel = provider.openSocketChannel();
         return this == TCP ? channel : channel.setOption(RdmaSocketOptions.RDMA_DEVICE, device);

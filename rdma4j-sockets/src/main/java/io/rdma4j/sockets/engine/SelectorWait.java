@@ -2,7 +2,6 @@ package io.rdma4j.sockets.engine;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 

@@ -93,6 +93,7 @@ public final class SocketConnection
     private boolean owesFreeing;
     private final Map<Long, Mapped> mapped = new HashMap<>();
     private int keepaliveSeconds;
+    private int keepaliveChanges;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
 
@@ -270,9 +271,12 @@ public final class SocketConnection
     public void keepalive(int seconds) {
         lock.lock();
         try {
-            boolean wasOff = keepaliveSeconds == 0;
+            if (seconds == keepaliveSeconds) {
+                return;
+            }
             keepaliveSeconds = seconds;
-            if (wasOff && phase == Phase.ESTABLISHED) {
+            keepaliveChanges++;
+            if (phase == Phase.ESTABLISHED) {
                 scheduleProbe();
             }
         } finally {
@@ -282,15 +286,20 @@ public final class SocketConnection
 
     private void scheduleProbe() {
         if (keepaliveSeconds > 0) {
-            engine.schedule(Duration.ofSeconds(keepaliveSeconds), this::probe);
+            int changes = keepaliveChanges;
+            engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
         }
     }
 
     /** A dead peer does not acknowledge, and the device ends the connection. */
-    private void probe() {
+    private void probe(int changes) {
         lock.lock();
         try {
             RsocketStream open = stream;
+            if (changes != keepaliveChanges) {
+                // Another time was set since, from when on it counts.
+                return;
+            }
             if (phase != Phase.ESTABLISHED || isBroken || open == null) {
                 return;
             }
@@ -780,6 +789,17 @@ public final class SocketConnection
         lock.lock();
         try {
             process(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return how many bytes can be read without a wait} */
+    public int available() {
+        lock.lock();
+        try {
+            RsocketStream open = stream;
+            return open == null || phase == Phase.FREED ? 0 : open.readable();
         } finally {
             lock.unlock();
         }

@@ -67,7 +67,18 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
     public static SocketListener listen(SocketEngine engine, SocketSettings settings,
             InetSocketAddress local, int backlog, ReadinessListener listener)
             throws IOException {
-        BoundId bound = BoundId.bind(engine, settings, local);
+        return listen(engine, settings, BoundId.bind(engine, settings, local), local, backlog,
+                listener);
+    }
+
+    /**
+     * {@return a listener} As the other.
+     *
+     * @param bound is bound to that address, and belongs to the listener then
+     */
+    public static SocketListener listen(SocketEngine engine, SocketSettings settings,
+            BoundId bound, InetSocketAddress local, int backlog, ReadinessListener listener)
+            throws IOException {
         InetSocketAddress address = bound.localAddress();
         CmId id = bound.take();
         SocketListener made = new SocketListener(engine, settings, id,
