@@ -26,21 +26,27 @@ public final class HttpProgram {
     /** @param arguments {@code virtual} or {@code platform}: the threads of both sides */
     public static void main(String[] arguments) throws Exception {
         boolean isVirtual = arguments[0].equals("virtual");
-        try (ExecutorService threads = isVirtual
-                ? Executors.newVirtualThreadPerTaskExecutor()
-                : Executors.newFixedThreadPool(4)) {
+        // Handlers that wait for a body must not keep the client from sending it.
+        try (ExecutorService ofServer = threads(isVirtual);
+                ExecutorService ofClient = threads(isVirtual)) {
             HttpServer server = HttpServer.create(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-            server.setExecutor(threads);
+            server.setExecutor(ofServer);
             server.createContext("/", HttpProgram::answer);
             server.start();
-            try (HttpClient client = HttpClient.newBuilder().executor(threads)
+            try (HttpClient client = HttpClient.newBuilder().executor(ofClient)
                     .version(HttpClient.Version.HTTP_1_1).build()) {
                 run(client, server.getAddress().getPort());
             } finally {
                 server.stop(0);
             }
         }
+    }
+
+    private static ExecutorService threads(boolean areVirtual) {
+        return areVirtual
+                ? Executors.newVirtualThreadPerTaskExecutor()
+                : Executors.newFixedThreadPool(4);
     }
 
     private static void run(HttpClient client, int port) {

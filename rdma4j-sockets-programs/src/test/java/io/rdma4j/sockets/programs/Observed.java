@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 /** Runs a program, and prints how many bytes the device has carried and how many TCP sockets the process has had. */
 public final class Observed {
     private static final String DEVICE = "roce_lo";
-    private static final long INTERVAL_NS = 10_000_000;
+    private static final long INTERVAL_NS = 50_000_000;
 
     private Observed() {}
 
@@ -30,16 +30,14 @@ public final class Observed {
                 LockSupport.parkNanos(INTERVAL_NS);
             }
         });
-        try {
+        // A device counts as long as it is open.
+        try (DeviceContext context = RdmaDevices.find(DEVICE).open()) {
             Class.forName(arguments[0]).getMethod("main", String[].class).invoke(null,
                     (Object) Stream.of(arguments).skip(1).toArray(String[]::new));
-        } finally {
-            isOver.set(true);
-            watch.join();
-        }
-        try (DeviceContext context = RdmaDevices.find(DEVICE).open()) {
             System.out.println("RDMA bytes " + context.counters().get("sent_bytes"));
         }
+        isOver.set(true);
+        watch.join();
         System.out.println("TCP sockets " + sockets.size());
         System.exit(0);
     }
