@@ -26,7 +26,7 @@ class LibrariesTest {
                 getClass().getPackageName() + "." + program);
         assertThat(result.output()).contains(said);
         assertThat(result.number("RDMA bytes")).isGreaterThan(bytes);
-        assertThat(result.number("TCP sockets")).as(result.output()).isZero();
+        assertThat(result.number("TCP connections")).as(result.output()).isZero();
     }
 
     @ParameterizedTest
@@ -37,6 +37,6 @@ class LibrariesTest {
                 getClass().getPackageName() + "." + program);
         assertThat(result.output()).contains(said);
         assertThat(result.number("RDMA bytes")).isGreaterThan(bytes);
-        assertThat(result.number("TCP sockets")).as(result.output()).isZero();
+        assertThat(result.number("TCP connections")).as(result.output()).isZero();
     }
 }

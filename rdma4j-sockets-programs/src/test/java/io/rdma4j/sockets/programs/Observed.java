@@ -13,9 +13,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** Runs a program, and prints how many bytes the device has carried and how many TCP sockets the process has had. */
+/** Runs a program, and prints how many bytes the device has carried and how many TCP connections the process has had. */
 public final class Observed {
     private static final String DEVICE = "roce_lo";
+    /** As iWARP devices do. */
+    private static final String LISTENING = "0A";
     private static final long INTERVAL_NS = 50_000_000;
 
     private Observed() {}
@@ -38,11 +40,11 @@ public final class Observed {
         }
         isOver.set(true);
         watch.join();
-        System.out.println("TCP sockets " + sockets.size());
+        System.out.println("TCP connections " + sockets.size());
         System.exit(0);
     }
 
-    /** {@return the inodes of the process's own sockets of TCP that listen or are connected} */
+    /** {@return the inodes of the process's own sockets of TCP that do not listen} */
     private static Set<String> tcpSockets() {
         Set<String> own = new HashSet<>();
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
@@ -61,6 +63,7 @@ public final class Observed {
             try {
                 Files.readAllLines(Path.of(table)).stream().skip(1)
                         .map(line -> line.strip().split("\\s+"))
+                        .filter(columns -> !columns[3].equals(LISTENING))
                         .map(columns -> "socket:[" + columns[9] + "]").filter(own::contains)
                         .forEach(found::add);
             } catch (IOException e) {

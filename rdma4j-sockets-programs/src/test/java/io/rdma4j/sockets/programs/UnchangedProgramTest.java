@@ -24,7 +24,7 @@ class UnchangedProgramTest {
                 HttpProgram.class.getName(), threads);
         assertThat(result.output()).contains("64 answers");
         assertThat(result.number("RDMA bytes")).isGreaterThan(BYTES);
-        assertThat(result.number("TCP sockets")).isZero();
+        assertThat(result.number("TCP connections")).isZero();
     }
 
     @Test
@@ -33,7 +33,7 @@ class UnchangedProgramTest {
                 HttpProgram.class.getName(), "platform");
         assertThat(result.output()).contains("64 answers");
         assertThat(result.number("RDMA bytes")).isZero();
-        assertThat(result.number("TCP sockets")).isPositive();
+        assertThat(result.number("TCP connections")).isPositive();
     }
 
     @Test
@@ -43,7 +43,7 @@ class UnchangedProgramTest {
                 List.of(), Observed.class.getName(), HttpProgram.class.getName(), "virtual");
         assertThat(result.output()).contains("64 answers");
         assertThat(result.number("RDMA bytes")).isGreaterThan(BYTES);
-        assertThat(result.number("TCP sockets")).isZero();
+        assertThat(result.number("TCP connections")).isZero();
     }
 
     @Test
