@@ -91,7 +91,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         accepted.listener(readiness);
     }
 
-    Readiness readiness() {
+    ChannelReadiness readiness() {
         return readiness;
     }
 
