@@ -42,7 +42,7 @@ final class ChannelServerSocket extends ServerSocket {
     }
 
     ChannelServerSocket(ServerSocketChannel channel, Operations operations) {
-        super(new NoSocketImpl());
+        super(new NoEndpoint());
         this.channel = channel;
         this.operations = operations;
     }

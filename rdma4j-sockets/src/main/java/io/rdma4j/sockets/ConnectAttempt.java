@@ -185,7 +185,7 @@ final class ConnectAttempt {
 
     private SocketChannel connectOverRdma(RdmaSocketChannel channel) throws IOException {
         Thread self = Thread.currentThread();
-        Readiness.Listener waking = new Readiness.Listener() {
+        ChannelReadiness.Listener waking = new ChannelReadiness.Listener() {
             @Override
             public void onReady(int operations) {
                 LockSupport.unpark(self);

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A channel in an {@link RdmaSelector}. Thread safe, but for what the selector alone uses. */
-final class RdmaSelectionKey extends AbstractSelectionKey implements Readiness.Listener {
+final class RdmaSelectionKey extends AbstractSelectionKey implements ChannelReadiness.Listener {
     private final RdmaSelector selector;
     private final SelectableChannel channel;
-    private final Readiness readiness;
+    private final ChannelReadiness readiness;
     private final AtomicInteger interest = new AtomicInteger();
     private volatile int ready;
     /** What the selector waits for: the interest when it began to select. */
@@ -30,7 +30,7 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements Readiness.L
     /** Its key in the selector of the JDK's, if the channel is one of the JDK's. */
     volatile @Nullable SelectionKey inner;
 
-    RdmaSelectionKey(RdmaSelector selector, SelectableChannel channel, Readiness readiness) {
+    RdmaSelectionKey(RdmaSelector selector, SelectableChannel channel, ChannelReadiness readiness) {
         this.selector = selector;
         this.channel = channel;
         this.readiness = readiness;
@@ -46,7 +46,7 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements Readiness.L
         return selector;
     }
 
-    Readiness readiness() {
+    ChannelReadiness readiness() {
         return readiness;
     }
 

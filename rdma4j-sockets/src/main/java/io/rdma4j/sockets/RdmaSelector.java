@@ -79,8 +79,8 @@ final class RdmaSelector extends AbstractSelector {
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int operations,
             @Nullable Object attachment) {
-        Readiness known = Readiness.of(channel);
-        Readiness readiness = known == null ? new OfJdk(channel) : known;
+        ChannelReadiness known = ChannelReadiness.of(channel);
+        ChannelReadiness readiness = known == null ? new OfJdk(channel) : known;
         RdmaSelectionKey key = new RdmaSelectionKey(this, channel, readiness);
         if (attachment != null) {
             key.attach(attachment);
@@ -101,7 +101,7 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     /** A channel that is one of the JDK's. */
-    private static final class OfJdk extends Readiness {
+    private static final class OfJdk extends ChannelReadiness {
         private final SelectableChannel channel;
 
         OfJdk(SelectableChannel channel) {

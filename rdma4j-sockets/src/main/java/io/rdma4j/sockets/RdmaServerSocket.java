@@ -5,10 +5,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 
-/** A server socket over RDMA. All that it does is the JDK's, on a {@link ListeningSocketImpl}, but for the kind of its sockets. */
+/** A server socket over RDMA. All that it does is the JDK's, on a {@link ListeningEndpoint}, but for the kind of its sockets. */
 final class RdmaServerSocket extends ServerSocket {
     RdmaServerSocket() {
-        super(new ListeningSocketImpl());
+        super(new ListeningEndpoint());
     }
 
     @Override

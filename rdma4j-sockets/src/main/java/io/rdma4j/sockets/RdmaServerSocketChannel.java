@@ -43,7 +43,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
-    private final Readiness readiness = new Readiness() {
+    private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
         int readyOps(int operations) {
             SocketListener bound = listener;
@@ -56,7 +56,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
         this.family = family;
     }
 
-    Readiness readiness() {
+    ChannelReadiness readiness() {
         return readiness;
     }
 

@@ -57,12 +57,9 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     private final @Nullable ProtocolFamily family;
-    /** One thread reads and one writes; both are held to connect. Before the lock of the state. */
-    private final ReentrantLock readLock = new ReentrantLock();
-    private final ReentrantLock writeLock = new ReentrantLock();
-    /** The one buffer of a read or write that has one, under these locks. */
-    private final ByteBuffer[] oneToRead = new ByteBuffer[1];
-    private final ByteBuffer[] oneToWrite = new ByteBuffer[1];
+    /** The locks of both are held to connect, before that of the state. */
+    private final StreamReader reader = new StreamReader(this);
+    private final StreamWriter writer = new StreamWriter(this);
 
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
@@ -92,7 +89,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         accepted.listener(readiness);
     }
 
-    Readiness readiness() {
+    ChannelReadiness readiness() {
         return readiness;
     }
 
@@ -109,7 +106,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    private SocketConnection requireConnected() throws ClosedChannelException {
+    SocketConnection requireConnected() throws ClosedChannelException {
         requireOpen();
         SocketConnection made = connection;
         if (state != State.CONNECTED || made == null) {
@@ -139,98 +136,14 @@ public final class RdmaSocketChannel extends SocketChannel {
      * @throws SocketTimeoutException if nothing comes in time
      */
     int read(ByteBuffer dst, long timeoutNs) throws IOException {
-        readLock.lock();
-        try {
-            oneToRead[0] = dst;
-            return (int) readInto(oneToRead, 0, 1, timeoutNs);
-        } finally {
-            oneToRead[0] = null;
-            readLock.unlock();
-        }
+        return reader.read(dst, timeoutNs);
     }
 
     /** Reads bytes into buffers, one after the other. C: {@code rreadv}. As {@link #read(ByteBuffer)}. */
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, dsts.length);
-        readLock.lock();
-        try {
-            return readInto(dsts, offset, length, Long.MAX_VALUE);
-        } finally {
-            readLock.unlock();
-        }
-    }
-
-    private long readInto(ByteBuffer[] to, int first, int buffers, long timeoutNs)
-            throws IOException {
-        SocketConnection from = requireConnected();
-        long count = guarded(() -> readWhileOpen(from, to, first, buffers, timeoutNs));
-        return count <= 0 && isInputClosed ? -1 : count;
-    }
-
-    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers,
-            long timeoutNs) throws IOException {
-        if (isInputClosed) {
-            return -1;
-        }
-        long wanted = Buffers.room(to, first, buffers);
-        if (wanted == 0) {
-            return 0;
-        }
-        long count = from.read(to, first, wanted);
-        if (count != 0 || !isBlocking()) {
-            return count;
-        }
-        TimeLimit limit = TimeLimit.in(timeoutNs);
-        while (count == 0 && isOpen() && !isInputClosed) {
-            sleep(() -> from.awaitReadable(limit.leftNs()));
-            count = from.read(to, first, wanted);
-            if (count == 0 && limit.isOver() && isOpen() && !isInputClosed) {
-                throw new SocketTimeoutException("Read timed out");
-            }
-        }
-        return count;
-    }
-
-    /** Reads or writes. */
-    private interface Transfer {
-        long run() throws IOException;
-    }
-
-    /*
-     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
-     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
-     */
-
-    private long guarded(Transfer transfer) throws IOException {
-        if (!isBlocking()) {
-            return transfer.run();
-        }
-        begin();
-        end(true);
-        requireOpen();
-        long count;
-        try {
-            count = transfer.run();
-        } catch (ClosedByInterruptException e) {
-            throw e;
-        } catch (IOException e) {
-            begin();
-            end(false);
-            throw e;
-        }
-        begin();
-        end(count > 0);
-        return count;
-    }
-
-    private void sleep(Runnable wait) throws AsynchronousCloseException {
-        try {
-            begin();
-            wait.run();
-        } finally {
-            end(true);
-        }
+        return reader.read(dsts, offset, length);
     }
 
     // ---------------------------------------------------------------- writing
@@ -244,77 +157,14 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     public int write(ByteBuffer src) throws IOException {
         Objects.requireNonNull(src);
-        writeLock.lock();
-        try {
-            oneToWrite[0] = src;
-            return (int) writeFrom(oneToWrite, 0, src.remaining());
-        } finally {
-            oneToWrite[0] = null;
-            writeLock.unlock();
-        }
+        return writer.write(src);
     }
 
     /** Writes the bytes of buffers, one after the other. C: {@code rwritev}. As {@link #write(ByteBuffer)}. */
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, srcs.length);
-        writeLock.lock();
-        try {
-            return writeFrom(srcs, offset, Buffers.remaining(srcs, offset, length));
-        } finally {
-            writeLock.unlock();
-        }
-    }
-
-    private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
-        SocketConnection to = requireConnected();
-        long written = guarded(() -> writeWhileOpen(to, from, first, wanted));
-        if (written == 0 && isOutputClosed) {
-            throw new AsynchronousCloseException();
-        }
-        return written;
-    }
-
-    private long writeWhileOpen(SocketConnection to, ByteBuffer[] from, int first, long wanted)
-            throws IOException {
-        if (isOutputClosed) {
-            return 0;
-        }
-        long written;
-        try {
-            written = to.write(from, first, wanted);
-        } catch (IOException e) {
-            if (isOutputClosed) {
-                // By another thread, meanwhile.
-                return 0;
-            }
-            throw e;
-        }
-        return isBlocking() && written < wanted
-                ? written + writeRest(to, from, first, wanted - written)
-                : written;
-    }
-
-    /** {@return how many bytes of the rest were written} What ends it after some is told by the next write. */
-    private long writeRest(SocketConnection to, ByteBuffer[] from, int first, long left)
-            throws IOException {
-        long written = 0;
-        int buffer = first;
-        while (written < left && isOpen() && !isOutputClosed) {
-            sleep(() -> to.awaitWritable(Long.MAX_VALUE));
-            while (!from[buffer].hasRemaining()) {
-                buffer++;
-            }
-            try {
-                written += to.write(from, buffer, left - written);
-            } catch (IOException e) {
-                if (buffer == first && written == 0 && isOpen() && !isOutputClosed) {
-                    throw e;
-                }
-                return written;
-            }
-        }
-        return written;
+        return writer.write(srcs, offset, length);
     }
 
     // ---------------------------------------------------------------- memory of the other side
@@ -351,27 +201,7 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     public int write(ByteBuffer src, long offset) throws IOException {
         Objects.requireNonNull(src);
-        writeLock.lock();
-        try {
-            oneToWrite[0] = src;
-            SocketConnection to = requireConnected();
-            return (int) guarded(() -> writeMapped(to, src, offset));
-        } finally {
-            oneToWrite[0] = null;
-            writeLock.unlock();
-        }
-    }
-
-    private int writeMapped(SocketConnection to, ByteBuffer src, long offset) throws IOException {
-        if (isOutputClosed) {
-            throw new ClosedChannelException();
-        }
-        int written = to.writeMapped(oneToWrite, src.remaining(), offset);
-        while (src.hasRemaining() && isBlocking() && isOpen()) {
-            sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
-            written += to.writeMapped(oneToWrite, src.remaining(), offset + written);
-        }
-        return written;
+        return writer.write(src, offset);
     }
 
     // ---------------------------------------------------------------- connecting
@@ -384,8 +214,8 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public RdmaSocketChannel bind(@Nullable SocketAddress local) throws IOException {
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         stateLock.lock();
         try {
             requireOpen();
@@ -401,8 +231,8 @@ public final class RdmaSocketChannel extends SocketChannel {
             localAddress = made.localAddress();
         } finally {
             stateLock.unlock();
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
         return this;
     }
@@ -427,14 +257,14 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     boolean connect(SocketAddress remote, long timeoutNs) throws IOException {
         InetSocketAddress to = ChannelAddresses.remote(remote, family);
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         try {
             startConnecting(to);
             return outcome(TimeLimit.in(timeoutNs));
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
     }
 
@@ -532,8 +362,8 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public boolean finishConnect() throws IOException {
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         try {
             requireOpen();
             switch (state) {
@@ -546,8 +376,8 @@ public final class RdmaSocketChannel extends SocketChannel {
             }
             return outcome(TimeLimit.in(Long.MAX_VALUE));
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
     }
 
@@ -630,7 +460,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         } finally {
             stateLock.unlock();
         }
-        boolean isInUse = readLock.isLocked() || writeLock.isLocked();
+        boolean isInUse = reader.lock().isLocked() || writer.lock().isLocked();
         if (made != null && linger != 0 && isBlocking() && !isInUse) {
             made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
         }
@@ -639,8 +469,8 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
         // Each call asks how to wait; those under way end first, as on the JDK's channels.
-        awaitFree(readLock);
-        awaitFree(writeLock);
+        awaitFree(reader.lock());
+        awaitFree(writer.lock());
     }
 
     /** Waits until a thread that has the lock has released it. */
@@ -701,6 +531,49 @@ public final class RdmaSocketChannel extends SocketChannel {
             return known;
         } finally {
             stateLock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- for its reader and its writer
+
+    /** Reads or writes. */
+    interface Transfer {
+        long run() throws IOException;
+    }
+
+    /*
+     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
+     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
+     */
+
+    long guarded(Transfer transfer) throws IOException {
+        if (!isBlocking()) {
+            return transfer.run();
+        }
+        begin();
+        end(true);
+        requireOpen();
+        long count;
+        try {
+            count = transfer.run();
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (IOException e) {
+            begin();
+            end(false);
+            throw e;
+        }
+        begin();
+        end(count > 0);
+        return count;
+    }
+
+    void sleep(Runnable wait) throws AsynchronousCloseException {
+        try {
+            begin();
+            wait.run();
+        } finally {
+            end(true);
         }
     }
 

@@ -4,7 +4,6 @@ import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.sockets.rules.Rule;
 import io.rdma4j.sockets.rules.Side;
 import io.rdma4j.sockets.rules.SocketRules;
-import io.rdma4j.sockets.rules.Way;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -31,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A listening channel that decides by rules, when it binds, whether it listens over RDMA, over TCP or for both; from then on it
  * hands everything to channels of these kinds. What was set before counts for them. Thread safe.
  */
-final class RuledServerSocketChannel extends ServerSocketChannel implements Readiness.Owner {
+final class RuledServerSocketChannel extends ServerSocketChannel implements ChannelReadiness.Owner {
     private static final System.Logger LOG = System.getLogger(
             RuledServerSocketChannel.class.getName());
     /** How many ports are tried that have to be free over TCP and over RDMA. */
@@ -50,7 +49,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
     private volatile @Nullable Thread waiting;
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
 
-    private final Readiness readiness = new Readiness() {
+    private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
         int readyOps(int operations) {
             TcpAcceptor beside = acceptor;
@@ -76,7 +75,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
     }
 
     @Override
-    public Readiness readiness() {
+    public ChannelReadiness readiness() {
         return readiness;
     }
 
@@ -203,7 +202,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Read
     }
 
     /** Wakes who waits for a connection of either kind. */
-    private final class Waking implements Readiness.Listener {
+    private final class Waking implements ChannelReadiness.Listener {
         @Override
         public void onReady(int operations) {
             LockSupport.unpark(waiting);

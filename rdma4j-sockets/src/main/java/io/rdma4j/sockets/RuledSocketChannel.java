@@ -35,7 +35,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>A channel of the JDK's is behind one of these, and not in the hands of the program, because a selector of ours learns of a
  * cancelled key only from its own channels.
  */
-final class RuledSocketChannel extends SocketChannel implements Readiness.Owner {
+final class RuledSocketChannel extends SocketChannel implements ChannelReadiness.Owner {
     private final SocketRules rules;
     private final @Nullable ProtocolFamily family;
     /** Before the lock of the blocking mode. */
@@ -49,7 +49,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
     private volatile @Nullable Rule rule;
     private final Socket socket = ChannelSocket.of(this, new RuledOperations(this));
 
-    private final Readiness readiness = new Readiness() {
+    private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
         int readyOps(int operations) {
             ConnectAttempt pending = attempt;
@@ -92,7 +92,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
     }
 
     @Override
-    public Readiness readiness() {
+    public ChannelReadiness readiness() {
         return readiness;
     }
 
@@ -212,7 +212,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
     }
 
     /** Tells the listeners of one channel what the channel behind it tells. */
-    record Forwarding(Readiness to) implements Readiness.Listener {
+    record Forwarding(ChannelReadiness to) implements ChannelReadiness.Listener {
         @Override
         public void onReady(int operations) {
             to.onReady(operations);
@@ -246,7 +246,7 @@ final class RuledSocketChannel extends SocketChannel implements Readiness.Owner 
             InetSocketAddress wanted = ChannelAddresses.local(local, family);
             Way only = rules.only(Side.CONNECT);
             boolean isDecided = only == Way.RDMA || only == Way.TCP;
-            SocketChannel opened = open(isDecided ? only : Way.TCP);
+            SocketChannel opened = open(only == Way.RDMA ? Way.RDMA : Way.TCP);
             try {
                 opened.bind(wanted);
             } catch (IOException | RuntimeException e) {

@@ -6,7 +6,7 @@ import io.rdma4j.sockets.engine.SocketConnector;
 import java.nio.channels.SelectionKey;
 
 /** The readiness of a channel that connects, or is connected. */
-final class StreamReadiness extends Readiness {
+final class StreamReadiness extends ChannelReadiness {
     private final RdmaSocketChannel channel;
 
     StreamReadiness(RdmaSocketChannel channel) {

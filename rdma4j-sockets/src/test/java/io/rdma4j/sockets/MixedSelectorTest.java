@@ -232,9 +232,11 @@ class MixedSelectorTest {
     }
 
     /** A channel that stands before one of the JDK's, once it knows that. */
-    private static final class Front extends AbstractSelectableChannel implements Readiness.Owner {
+    private static final class Front extends AbstractSelectableChannel
+            implements
+                ChannelReadiness.Owner {
         private volatile @Nullable SocketChannel behind;
-        private final Readiness readiness = new Readiness() {
+        private final ChannelReadiness readiness = new ChannelReadiness() {
             @Override
             int readyOps(int operations) {
                 return 0;
@@ -258,7 +260,7 @@ class MixedSelectorTest {
         }
 
         @Override
-        public Readiness readiness() {
+        public ChannelReadiness readiness() {
             return readiness;
         }
 

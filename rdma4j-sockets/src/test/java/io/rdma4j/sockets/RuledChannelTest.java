@@ -127,7 +127,7 @@ class RuledChannelTest {
                         assertThat(selector.select(_ -> {})).isOne();
                     }
                     try (SocketChannel accepted = listener.accept()) {
-                        assertThat(isOverRdma(accepted)).isEqualTo(client == overRdma);
+                        assertThat(isOverRdma(accepted)).isEqualTo(overRdma.equals(client));
                         exchange(made, accepted);
                     }
                 }
@@ -146,7 +146,7 @@ class RuledChannelTest {
                     client.bind(Transport.loopback(0));
                     Object bound = client.getLocalAddress();
                     client.connect(listener.getLocalAddress());
-                    assertThat(isOverRdma(client)).isEqualTo(listener == overRdma);
+                    assertThat(isOverRdma(client)).isEqualTo(listener.equals(overRdma));
                     assertThat(client.getLocalAddress()).isEqualTo(bound);
                     try (SocketChannel accepted = listener.accept()) {
                         assertThat(accepted.getRemoteAddress()).isEqualTo(bound);

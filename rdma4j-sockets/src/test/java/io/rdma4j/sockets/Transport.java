@@ -19,6 +19,8 @@ enum Transport {
     /** Whose peer listens over TCP alone. */
     RULED_FALLBACK("connect:*=auto,*=tcp", "roce_lo");
 
+    // Providers have no state of their own.
+    @SuppressWarnings("ImmutableEnumChecker")
     private final SelectorProvider provider;
     private final String device;
 

@@ -239,9 +239,9 @@ class ArchitectureTest {
     @Test
     void socketsDependOnTheApiOfProgramsAlone() {
         classes().that().resideInAPackage("io.rdma4j.sockets..").should()
-                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.sockets..",
-                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "io.rdma4j.cm..",
-                        "io.rdma4j.jdk..", "org.jspecify.."))
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "javax.net", "jdk.net",
+                        "io.rdma4j.sockets..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.cm..", "io.rdma4j.jdk..", "org.jspecify.."))
                 .check(ALL);
         noClasses().that().resideOutsideOfPackages("io.rdma4j.sockets..",
                 "io.rdma4j.tools.rsocket..").should()

@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -32,6 +33,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.io.File;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -119,7 +121,7 @@ public final class NettyProgram {
                 new ChannelInboundHandlerAdapter() {
                     @Override
                     public void channelRead(ChannelHandlerContext context, Object message) {
-                        context.writeAndFlush(message);
+                        ChannelFuture _ = context.writeAndFlush(message);
                     }
                 })));
         List<CompletableFuture<Void>> answers = new ArrayList<>();
@@ -130,7 +132,7 @@ public final class NettyProgram {
             Channel client = connect(group, port(server),
                     with(channel -> channel.pipeline().addLast(new Counting(BYTES, answer))));
             clients.add(client);
-            client.writeAndFlush(Unpooled.wrappedBuffer(new byte[BYTES]));
+            ChannelFuture _ = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[BYTES]));
         }
         answers.forEach(CompletableFuture::join);
         for (Channel client : clients) {
@@ -147,7 +149,7 @@ public final class NettyProgram {
                     new ChannelInboundHandlerAdapter() {
                         @Override
                         public void channelActive(ChannelHandlerContext context) {
-                            context.writeAndFlush(
+                            ChannelFuture _ = context.writeAndFlush(
                                     new DefaultFileRegion(new File(file.toString()), 0, BYTES));
                         }
                     })));
@@ -172,10 +174,11 @@ public final class NettyProgram {
                             FullHttpRequest request) {
                         FullHttpResponse response = new DefaultFullHttpResponse(
                                 HttpVersion.HTTP_1_1, HttpResponseStatus.OK,
-                                Unpooled.wrappedBuffer(request.uri().getBytes()));
+                                Unpooled.wrappedBuffer(
+                                        request.uri().getBytes(StandardCharsets.US_ASCII)));
                         response.headers().set(HttpHeaderNames.CONTENT_LENGTH,
                                 response.content().readableBytes());
-                        context.writeAndFlush(response);
+                        ChannelFuture _ = context.writeAndFlush(response);
                     }
                 })));
         CompletableFuture<String> answer = new CompletableFuture<>();
@@ -186,11 +189,12 @@ public final class NettyProgram {
                     protected void channelRead0(ChannelHandlerContext context,
                             FullHttpResponse response) {
                         answer.complete(response.content()
-                                .toString(java.nio.charset.StandardCharsets.US_ASCII));
+                                .toString(StandardCharsets.US_ASCII));
                     }
                 })));
-        client.writeAndFlush(new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET,
-                "/over/rdma"));
+        ChannelFuture _ = client
+                .writeAndFlush(new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET,
+                        "/over/rdma"));
         System.out.println("http " + answer.join());
         client.close().sync();
         server.close().sync();

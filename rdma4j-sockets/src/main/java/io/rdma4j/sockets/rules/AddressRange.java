@@ -56,7 +56,7 @@ record AddressRange(@Nullable InetAddress first, int bits) {
     private AddressRange requireNothingBehind(String address) {
         byte[] bytes = bytes();
         for (int bit = bits; bit < bytes.length * Byte.SIZE; bit++) {
-            if ((bytes[bit / Byte.SIZE] & 0x80 >> bit % Byte.SIZE) != 0) {
+            if ((bytes[bit / Byte.SIZE] & 0x80 >> (bit % Byte.SIZE)) != 0) {
                 throw new IllegalArgumentException(address + " has bits behind its prefix: "
                         + cut().getHostAddress() + "/" + bits + " would be right");
             }
@@ -67,7 +67,7 @@ record AddressRange(@Nullable InetAddress first, int bits) {
     private InetAddress cut() {
         byte[] bytes = bytes();
         for (int bit = bits; bit < bytes.length * Byte.SIZE; bit++) {
-            bytes[bit / Byte.SIZE] &= (byte) ~(0x80 >> bit % Byte.SIZE);
+            bytes[bit / Byte.SIZE] &= (byte) ~(0x80 >> (bit % Byte.SIZE));
         }
         try {
             return InetAddress.getByAddress(bytes);
@@ -96,6 +96,6 @@ record AddressRange(@Nullable InetAddress first, int bits) {
             }
         }
         int rest = bits % Byte.SIZE;
-        return rest == 0 || ((own[whole] ^ other[whole]) & 0xff) >> Byte.SIZE - rest == 0;
+        return rest == 0 || ((own[whole] ^ other[whole]) & 0xff) >> (Byte.SIZE - rest) == 0;
     }
 }

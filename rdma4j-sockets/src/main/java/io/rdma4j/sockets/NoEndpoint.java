@@ -7,7 +7,7 @@ import java.net.SocketAddress;
 import java.net.SocketImpl;
 
 /** For a server socket that asks its channel for everything: its constructor takes no null. Nothing of it is called. */
-final class NoSocketImpl extends SocketImpl {
+final class NoEndpoint extends SocketImpl {
     private static UnsupportedOperationException never() {
         return new UnsupportedOperationException("the channel of the socket does everything");
     }

@@ -21,8 +21,8 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What a {@link java.net.ServerSocket} over RDMA is made of. What that class checks is not checked here. Thread safe. */
-final class ListeningSocketImpl extends SocketImpl {
-    private final SocketImplOptions options = new SocketImplOptions(ChannelOptions.OF_LISTENERS);
+final class ListeningEndpoint extends SocketImpl {
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock acceptLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
     private @Nullable InetSocketAddress wanted;
@@ -87,7 +87,7 @@ final class ListeningSocketImpl extends SocketImpl {
                 requireOpen();
                 taken = from.poll();
             }
-            ((StreamSocketImpl) accepted).accepted(taken, options.named());
+            ((StreamEndpoint) accepted).accepted(taken, options.named());
         } finally {
             acceptLock.unlock();
         }

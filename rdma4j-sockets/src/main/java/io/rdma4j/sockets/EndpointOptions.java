@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** The options of a socket, under the numbers that {@link java.net.SocketImpl} gives them. Thread safe. */
-final class SocketImplOptions {
+final class EndpointOptions {
     private static final Map<Integer, SocketOption<?>> NAMES = Map.of(SocketOptions.TCP_NODELAY,
             StandardSocketOptions.TCP_NODELAY, SocketOptions.SO_SNDBUF,
             StandardSocketOptions.SO_SNDBUF, SocketOptions.SO_RCVBUF,
@@ -24,7 +24,7 @@ final class SocketImplOptions {
     private volatile boolean isUrgentInline;
     private volatile InetAddress localAddress = InetAddress.ofLiteral("0.0.0.0");
 
-    SocketImplOptions(Set<SocketOption<?>> supported) {
+    EndpointOptions(Set<SocketOption<?>> supported) {
         options = new ChannelOptions(supported);
     }
 

@@ -30,10 +30,10 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>No channel is behind it: a thread that is interrupted does not close it, unless the thread is virtual.
  */
-final class StreamSocketImpl extends SocketImpl {
+final class StreamEndpoint extends SocketImpl {
     private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
 
-    private final SocketImplOptions options = new SocketImplOptions(ChannelOptions.OF_STREAMS);
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
@@ -181,12 +181,12 @@ final class StreamSocketImpl extends SocketImpl {
         @Override
         public int read(byte[] into, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, into.length);
-            return length == 0 ? 0 : StreamSocketImpl.this.read(into, offset, length);
+            return length == 0 ? 0 : StreamEndpoint.this.read(into, offset, length);
         }
 
         @Override
         public int available() throws IOException {
-            return StreamSocketImpl.this.available();
+            return StreamEndpoint.this.available();
         }
     }
 
@@ -198,7 +198,7 @@ final class StreamSocketImpl extends SocketImpl {
 
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
-            StreamSocketImpl.this.write(ByteBuffer.wrap(from, offset, length));
+            StreamEndpoint.this.write(ByteBuffer.wrap(from, offset, length));
         }
     }
 

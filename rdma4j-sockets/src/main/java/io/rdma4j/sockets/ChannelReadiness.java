@@ -13,7 +13,7 @@ import java.util.Arrays;
  *
  * <p>Thread safe.
  */
-abstract class Readiness implements ReadinessListener {
+abstract class ChannelReadiness implements ReadinessListener {
     private static final int INPUT = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
     private static final int OUTPUT = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
     private static final Listener[] NOBODY = {};
@@ -34,11 +34,11 @@ abstract class Readiness implements ReadinessListener {
 
     /** A channel of this package that is no {@link RdmaSocketChannel} and no {@link RdmaServerSocketChannel}. */
     interface Owner {
-        Readiness readiness();
+        ChannelReadiness readiness();
     }
 
     /** {@return that of a channel, null if it has none} */
-    static @Nullable Readiness of(SelectableChannel channel) {
+    static @Nullable ChannelReadiness of(SelectableChannel channel) {
         return switch (channel) {
             case RdmaSocketChannel stream -> stream.readiness();
             case RdmaServerSocketChannel listening -> listening.readiness();
