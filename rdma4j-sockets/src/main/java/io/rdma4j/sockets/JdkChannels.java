@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -63,12 +64,16 @@ final class JdkChannels {
                 try {
                     // A key that was cancelled is in the way until the next look.
                     inner.selectNow(_ -> {});
-                    key.inner = channel.register(inner, operations, key);
+                    // One that was cancelled meanwhile may have been let go already.
+                    if (key.isValid()) {
+                        key.inner = channel.register(inner, operations, key);
+                    }
                 } finally {
                     gate.unlock();
                 }
             }
-        } catch (ClosedChannelException | CancelledKeyException e) {
+        } catch (ClosedChannelException | CancelledKeyException
+                | IllegalBlockingModeException e) {
             // Then its outer key is cancelled as well, or about to be.
             isStale = true;
         }
@@ -85,13 +90,16 @@ final class JdkChannels {
 
     /** Lets a channel go whose key is cancelled. By any thread, which may have locks of a channel that the inner one stands for. */
     void release(RdmaSelectionKey key) {
-        SelectionKey known = key.inner;
-        if (known == null || isClosed) {
+        if (isClosed) {
             return;
         }
-        known.cancel();
         enter();
         try {
+            SelectionKey known = key.inner;
+            if (known == null) {
+                return;
+            }
+            known.cancel();
             inner.selectNow(_ -> {});
         } catch (IOException | ClosedSelectorException e) {
             LOG.log(System.Logger.Level.DEBUG, "the selector was closed meanwhile", e);

@@ -482,7 +482,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ROCE", "IWARP", "RULED_RDMA", "RULED_TCP", "RULED_FALLBACK"})
+    @EnumSource(names = {"ROCE", "IWARP", "RULED_TCP"})
     void selectorsDoWhatThoseOverTcpDo(Transport transport) throws Exception {
         List<String> different = new ArrayList<>();
         for (Map.Entry<String, Script> script : SCRIPTS.entrySet()) {
