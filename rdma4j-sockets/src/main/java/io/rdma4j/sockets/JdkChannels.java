@@ -36,6 +36,8 @@ final class JdkChannels {
     private boolean isStale;
     private volatile boolean isClosed;
     private @Nullable Thread watcher;
+    /** Of keys that are not cancelled: those of the inner selector go later. */
+    private int channels;
 
     /** @param onReady wakes the selecting thread */
     JdkChannels(Runnable onReady) throws IOException {
@@ -45,7 +47,7 @@ final class JdkChannels {
 
     /** {@return how many channels there are} */
     int size() {
-        return inner.keys().size();
+        return channels;
     }
 
     // ---------------------------------------------------------------- keys
@@ -63,6 +65,7 @@ final class JdkChannels {
                     // A key that was cancelled is in the way until the next look.
                     inner.selectNow(_ -> {});
                     key.inner = channel.register(inner, operations, key);
+                    channels += known == null ? 1 : 0;
                 } finally {
                     gate.unlock();
                 }
@@ -79,6 +82,7 @@ final class JdkChannels {
         if (known != null) {
             known.cancel();
             isStale = true;
+            channels--;
         }
     }
 
