@@ -51,6 +51,9 @@ class DocumentsTest {
             "Bad", "Warm", "AmbientCapabilities", "LimitMEMLOCK", "After", "Wants", "WantedBy",
             "DynamicUser", "ExecStart", "NoNewPrivileges", "ProtectSystem",
             "RestrictAddressFamilies",
+            // Of Netty.
+            "MultiThreadIoEventLoopGroup", "NioIoHandler", "NioServerSocketChannel",
+            "ServerBootstrap",
             // Of Kubernetes.
             "NetworkPolicy", "None");
     /** Patterns of names. */
