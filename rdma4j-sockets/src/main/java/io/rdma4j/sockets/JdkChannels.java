@@ -38,6 +38,8 @@ final class JdkChannels {
     private boolean isStale;
     private volatile boolean isClosed;
     private @Nullable Thread watcher;
+    /** Of keys that are not cancelled: those of the inner selector go later. */
+    private int channels;
 
     /** @param onReady wakes the selecting thread */
     JdkChannels(Runnable onReady) throws IOException {
@@ -47,7 +49,7 @@ final class JdkChannels {
 
     /** {@return how many channels there are} */
     int size() {
-        return inner.keys().size();
+        return channels;
     }
 
     // ---------------------------------------------------------------- keys
@@ -67,6 +69,7 @@ final class JdkChannels {
                     // One that was cancelled meanwhile may have been let go already.
                     if (key.isValid()) {
                         key.inner = channel.register(inner, operations, key);
+                        channels += known == null ? 1 : 0;
                     }
                 } finally {
                     gate.unlock();
@@ -85,6 +88,7 @@ final class JdkChannels {
         if (known != null) {
             known.cancel();
             isStale = true;
+            channels--;
         }
     }
 

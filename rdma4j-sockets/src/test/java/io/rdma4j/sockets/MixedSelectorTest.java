@@ -201,6 +201,26 @@ class MixedSelectorTest {
         }
     }
 
+    /** The last of the JDK's channels goes, and the one over RDMA is ready as it was. */
+    @Test
+    void channelOverRdmaIsLeftAlone() throws Exception {
+        try (Selector selector = RdmaSockets.openSelector();
+                Connected rdma = Connected.over(Transport.ROCE)) {
+            rdma.channel().configureBlocking(false);
+            rdma.channel().register(selector, SelectionKey.OP_READ);
+            Line pipe = ofPipe(selector);
+            rdma.peer().write(ByteBuffer.allocate(1));
+            Wait.until("it is ready without a wait", () -> selector.selectNow() == 1);
+            selector.selectedKeys().clear();
+            pipe.key().cancel();
+            assertThat(selector.select(5_000)).isOne();
+            selector.selectedKeys().clear();
+            assertThat(rdma.channel().read(ByteBuffer.allocate(9))).isOne();
+            assertThat(selector.select(1)).isZero();
+            pipe.end().close();
+        }
+    }
+
     @Test
     void interestAndCancellation() throws Exception {
         try (Selector selector = RdmaSockets.openSelector();
