@@ -1,7 +1,10 @@
 /** Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}. */
 module io.rdma4j.sockets {
     requires static org.jspecify;
+    requires jdk.net;
     requires transitive io.rdma4j.api;
+    // Of a JVM that is started with -javaagent.
+    requires static java.instrument;
 
     exports io.rdma4j.sockets;
 }

@@ -1,5 +1,7 @@
 package io.rdma4j.event;
 
+import io.rdma4j.jdk.JdkProvider;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channel;
@@ -30,7 +32,7 @@ final class Readiness {
 
     /** Makes the channel. */
     static Readiness open() throws IOException {
-        return new Readiness(Pipe.open());
+        return new Readiness(JdkProvider.provider().openPipe());
     }
 
     SelectableChannel channel() {

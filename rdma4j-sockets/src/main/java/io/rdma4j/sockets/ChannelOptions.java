@@ -2,18 +2,25 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.sockets.engine.SocketSettings;
 import io.rdma4j.sockets.protocol.StreamSettings;
+import jdk.net.ExtendedSocketOptions;
 
+import java.io.IOException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Channel;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NetworkChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** The options of a channel and their values. Not thread safe. */
+/** The options of a channel and their values. Thread safe. */
 final class ChannelOptions {
     private static final int MOST_LINGER = 65535;
     private static final int MOST_INLINE = 1024;
+    /** As of Linux. */
+    private static final int MOST_IDLE_SECONDS = 32767;
     private static final int MOST_TYPE_OF_SERVICE = 255;
 
     /** What a channel of a connection has, in the JDK's and in this module's words. */
@@ -21,6 +28,7 @@ final class ChannelOptions {
             StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_KEEPALIVE,
             StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_LINGER,
             StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.IP_TOS,
+            ExtendedSocketOptions.TCP_KEEPIDLE,
             RdmaSocketOptions.RDMA_SQSIZE, RdmaSocketOptions.RDMA_RQSIZE,
             RdmaSocketOptions.RDMA_INLINE, RdmaSocketOptions.RDMA_IOMAPSIZE,
             RdmaSocketOptions.RDMA_DEVICE);
@@ -38,6 +46,7 @@ final class ChannelOptions {
     private static final Map<SocketOption<?>, Range> RANGES = Map.of(
             StandardSocketOptions.SO_SNDBUF, SIZES, StandardSocketOptions.SO_RCVBUF, SIZES,
             StandardSocketOptions.IP_TOS, new Range(0, MOST_TYPE_OF_SERVICE),
+            ExtendedSocketOptions.TCP_KEEPIDLE, new Range(1, MOST_IDLE_SECONDS),
             RdmaSocketOptions.RDMA_SQSIZE, DEPTHS, RdmaSocketOptions.RDMA_RQSIZE, DEPTHS,
             RdmaSocketOptions.RDMA_INLINE, new Range(0, MOST_INLINE),
             RdmaSocketOptions.RDMA_IOMAPSIZE, new Range(0, StreamSettings.MOST_MAPPINGS));
@@ -46,6 +55,7 @@ final class ChannelOptions {
             StandardSocketOptions.SO_SNDBUF, SocketSettings.DEFAULT.sendBytes(),
             StandardSocketOptions.SO_RCVBUF, SocketSettings.DEFAULT.receiveBytes(),
             StandardSocketOptions.SO_LINGER, -1,
+            ExtendedSocketOptions.TCP_KEEPIDLE, SocketSettings.DEFAULT.keepaliveSeconds(),
             RdmaSocketOptions.RDMA_SQSIZE, SocketSettings.DEFAULT.sends(),
             RdmaSocketOptions.RDMA_RQSIZE, SocketSettings.DEFAULT.credits(),
             RdmaSocketOptions.RDMA_INLINE, SocketSettings.DEFAULT.inlineBytes(),
@@ -69,8 +79,41 @@ final class ChannelOptions {
         }
     }
 
+    /**
+     * Sets the value of an option.
+     *
+     * @param of whose option it is
+     */
+    synchronized <T> void change(SocketOption<T> name, T value, Channel of)
+            throws ClosedChannelException {
+        requireFitting(name, value);
+        requireOpen(of);
+        requireInRange(name, value);
+        set(name, value);
+    }
+
+    /** Sets the value of an option, if it is one. */
+    synchronized void setChecked(SocketOption<?> name, Object value) {
+        requireFitting(name, value);
+        requireInRange(name, value);
+        set(name, value);
+    }
+
+    /** {@return the value that was set, or the default} */
+    synchronized <T> T value(SocketOption<T> name, Channel of) throws ClosedChannelException {
+        T value = get(name);
+        requireOpen(of);
+        return value;
+    }
+
+    private static void requireOpen(Channel channel) throws ClosedChannelException {
+        if (!channel.isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
     /** Checks that there is such an option, and that it has such values. */
-    void requireFitting(SocketOption<?> name, Object value) {
+    private void requireFitting(SocketOption<?> name, Object value) {
         requireSupported(name);
         if (!name.type().isInstance(value)) {
             throw new IllegalArgumentException("Invalid value '" + value + "'");
@@ -78,7 +121,7 @@ final class ChannelOptions {
     }
 
     /** Checks that it may have this value. */
-    void requireInRange(SocketOption<?> name, Object wanted) {
+    private static void requireInRange(SocketOption<?> name, Object wanted) {
         if (!(wanted instanceof Integer number)) {
             return;
         }
@@ -88,14 +131,14 @@ final class ChannelOptions {
         }
     }
 
-    void set(SocketOption<?> name, Object value) {
+    private void set(SocketOption<?> name, Object value) {
         values.put(name, name.equals(StandardSocketOptions.SO_LINGER)
                 ? Math.clamp((int) value, -1, MOST_LINGER)
                 : value);
     }
 
     /** {@return the value that was set, or the default} */
-    <T> T get(SocketOption<T> name) {
+    synchronized <T> T get(SocketOption<T> name) {
         requireSupported(name);
         return name.type().cast(values.getOrDefault(name, initial(name)));
     }
@@ -113,14 +156,14 @@ final class ChannelOptions {
     }
 
     /** {@return what a connection gets} Sizes are hints, which are brought into the possible range. */
-    SocketSettings settings() {
+    synchronized SocketSettings settings() {
         String device = get(RdmaSocketOptions.RDMA_DEVICE);
         return new SocketSettings(bytes(of(StandardSocketOptions.SO_SNDBUF)),
                 bytes(of(StandardSocketOptions.SO_RCVBUF)), of(RdmaSocketOptions.RDMA_SQSIZE),
                 of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE),
                 of(RdmaSocketOptions.RDMA_IOMAPSIZE),
                 of(StandardSocketOptions.SO_KEEPALIVE),
-                SocketSettings.DEFAULT.keepaliveSeconds(), of(StandardSocketOptions.SO_REUSEADDR),
+                of(ExtendedSocketOptions.TCP_KEEPIDLE), of(StandardSocketOptions.SO_REUSEADDR),
                 of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device);
     }
 
@@ -128,12 +171,30 @@ final class ChannelOptions {
         return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
     }
 
+    /** Sets for a channel what was set here, as far as it has such options. */
+    void giveTo(NetworkChannel to) throws IOException {
+        for (Map.Entry<SocketOption<?>, Object> each : copy().entrySet()) {
+            give(to, each.getKey(), each.getValue());
+        }
+    }
+
+    private static <T> void give(NetworkChannel to, SocketOption<T> name, Object value)
+            throws IOException {
+        if (to.supportedOptions().contains(name)) {
+            to.setOption(name, name.type().cast(value));
+        }
+    }
+
     /** Takes over what another channel was given. */
-    void inherit(ChannelOptions from) {
-        from.values.forEach((name, value) -> {
+    synchronized void inherit(ChannelOptions from) {
+        from.copy().forEach((name, value) -> {
             if (supported.contains(name)) {
-                values.put(name, value);
+                set(name, value);
             }
         });
+    }
+
+    private synchronized Map<SocketOption<?>, Object> copy() {
+        return Map.copyOf(values);
     }
 }

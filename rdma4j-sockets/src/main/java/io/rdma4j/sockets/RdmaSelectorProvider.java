@@ -1,5 +1,8 @@
 package io.rdma4j.sockets;
 
+import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.jdk.OverDevices;
+
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.nio.channels.DatagramChannel;
@@ -7,11 +10,22 @@ import java.nio.channels.Pipe;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 
-/** What the channels of this module name as their provider. It makes connected and listening channels. */
-final class RdmaSelectorProvider extends SelectorProvider {
+/**
+ * Makes channels over RDMA and selectors for them, for programs that take a provider:
+ *
+ * <pre>
+ * new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory(new RdmaSelectorProvider()));
+ * </pre>
+ *
+ * <p>Its datagram channels and pipes are those of the JDK, which its selectors take beside the channels over RDMA. Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RdmaSelectorProvider extends SelectorProvider implements OverDevices {
     static final RdmaSelectorProvider INSTANCE = new RdmaSelectorProvider();
 
-    private RdmaSelectorProvider() {}
+    /** A provider; all are alike. */
+    public RdmaSelectorProvider() {}
 
     @Override
     public RdmaSocketChannel openSocketChannel() {
@@ -33,23 +47,27 @@ final class RdmaSelectorProvider extends SelectorProvider {
         return new RdmaServerSocketChannel(this, ChannelAddresses.requireInternet(family));
     }
 
+    /** {@return a channel of the JDK's} */
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
-        throw new UnsupportedOperationException("there are no datagram channels over RDMA");
+        return JdkProvider.provider().openDatagramChannel();
     }
 
+    /** {@return a channel of the JDK's} */
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
-        return openDatagramChannel();
+        return JdkProvider.provider().openDatagramChannel(family);
     }
 
+    /** {@return a pipe of the JDK's} */
     @Override
     public Pipe openPipe() throws IOException {
-        throw new UnsupportedOperationException("there are no pipes over RDMA");
+        return JdkProvider.provider().openPipe();
     }
 
+    /** {@return a selector for channels over RDMA, and for the JDK's beside them} */
     @Override
-    public AbstractSelector openSelector() throws IOException {
-        throw new UnsupportedOperationException("there is no selector for channels over RDMA");
+    public AbstractSelector openSelector() {
+        return new RdmaSelector(this);
     }
 }

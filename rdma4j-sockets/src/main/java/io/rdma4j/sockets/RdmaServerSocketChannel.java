@@ -11,10 +11,13 @@ import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
@@ -25,8 +28,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * backlog has room for, and {@link #accept} hands them out in the order in which they stood; so a peer is connected before
  * anybody calls {@link #accept}, as with TCP.
  *
- * <p>As {@link ServerSocketChannel} says: blocking and not, closed and interrupted by other threads. It cannot be registered with a
- * selector, and {@link #socket} is not supported. C: a listening {@code rsocket}. Thread safe.
+ * <p>As {@link ServerSocketChannel} says: blocking and not, closed and interrupted by other threads. It can be
+ * registered with a selector of {@link RdmaSockets#openSelector}. C: a listening {@code rsocket}. Thread safe.
  *
  * @since 0.1.0
  */
@@ -37,13 +40,24 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     private final @Nullable ProtocolFamily family;
     private final ReentrantLock acceptLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
-    /** Under the lock of the state. */
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
+    private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
+    private final ChannelReadiness readiness = new ChannelReadiness() {
+        @Override
+        int readyOps(int operations) {
+            SocketListener bound = listener;
+            return bound != null && bound.hasInput() ? operations : 0;
+        }
+    };
 
     RdmaServerSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
         this.family = family;
+    }
+
+    ChannelReadiness readiness() {
+        return readiness;
     }
 
     private void requireOpen() throws ClosedChannelException {
@@ -69,7 +83,8 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
                 throw new AlreadyBoundException();
             }
             listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
-                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog);
+                    ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog,
+                    readiness);
         } finally {
             stateLock.unlock();
         }
@@ -83,6 +98,10 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
      */
     @Override
     public @Nullable RdmaSocketChannel accept() throws IOException {
+        return accept(Long.MAX_VALUE);
+    }
+
+    private @Nullable RdmaSocketChannel accept(long timeoutNs) throws IOException {
         acceptLock.lock();
         try {
             requireOpen();
@@ -90,21 +109,27 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (from == null) {
                 throw new NotYetBoundException();
             }
-            SocketConnection accepted = isBlocking() ? await(from) : from.poll();
+            SocketConnection accepted = isBlocking()
+                    ? await(from, TimeLimit.in(timeoutNs))
+                    : from.poll();
             return accepted == null ? null : connected(accepted);
         } finally {
             acceptLock.unlock();
         }
     }
 
-    private @Nullable SocketConnection await(SocketListener from) throws IOException {
+    private @Nullable SocketConnection await(SocketListener from, TimeLimit limit)
+            throws IOException {
         SocketConnection accepted = null;
         try {
             begin();
             accepted = from.poll();
             while (accepted == null && isOpen()) {
-                from.await(Long.MAX_VALUE);
+                from.await(limit.leftNs());
                 accepted = from.poll();
+                if (accepted == null && limit.isOver() && isOpen()) {
+                    throw new SocketTimeoutException("Accept timed out");
+                }
             }
         } finally {
             end(accepted != null);
@@ -113,12 +138,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     private RdmaSocketChannel connected(SocketConnection accepted) {
-        stateLock.lock();
-        try {
-            return new RdmaSocketChannel(provider(), family, accepted, options);
-        } finally {
-            stateLock.unlock();
-        }
+        return new RdmaSocketChannel(provider(), family, accepted, options);
     }
 
     @Override
@@ -131,29 +151,13 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     @Override
     public <T> RdmaServerSocketChannel setOption(SocketOption<T> name, T value)
             throws IOException {
-        options.requireFitting(name, value);
-        stateLock.lock();
-        try {
-            requireOpen();
-            options.requireInRange(name, value);
-            options.set(name, value);
-        } finally {
-            stateLock.unlock();
-        }
+        options.change(name, value, this);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        Objects.requireNonNull(name);
-        stateLock.lock();
-        try {
-            T value = options.get(name);
-            requireOpen();
-            return value;
-        } finally {
-            stateLock.unlock();
-        }
+        return options.value(name, this);
     }
 
     @Override
@@ -162,13 +166,27 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     /**
-     * Not supported.
-     *
-     * @throws UnsupportedOperationException always
+     * {@return a server socket that stands for this channel} It accepts only while the channel blocks, and takes a time for that.
      */
     @Override
     public ServerSocket socket() {
-        throw new UnsupportedOperationException("a listening channel over RDMA has no socket");
+        return socket;
+    }
+
+    private final class SocketOperations implements ChannelServerSocket.Operations {
+        @Override
+        public SocketChannel accept(long timeoutNs) throws IOException {
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            return Objects.requireNonNull(RdmaServerSocketChannel.this.accept(timeoutNs));
+        }
+
+        @Override
+        public @Nullable InetSocketAddress local() {
+            SocketListener bound = listener;
+            return bound == null ? null : bound.localAddress();
+        }
     }
 
     @Override

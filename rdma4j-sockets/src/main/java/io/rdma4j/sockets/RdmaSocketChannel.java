@@ -4,6 +4,7 @@ import io.rdma4j.sockets.engine.BoundId;
 import io.rdma4j.sockets.engine.SocketConnection;
 import io.rdma4j.sockets.engine.SocketConnector;
 import io.rdma4j.sockets.engine.SocketEngine;
+import io.rdma4j.sockets.engine.SocketSettings;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
@@ -42,8 +44,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
  * channel does not block, or a thread is in it, {@code close} does not wait.
  *
- * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It cannot be registered with a
- * selector, and {@link #socket} is not supported. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
+ * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It can be
+ * registered with a selector of {@link RdmaSockets#openSelector}. C: a {@code rsocket} of type {@code SOCK_STREAM}. Thread safe.
  *
  * @since 0.1.0
  */
@@ -55,23 +57,23 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     private final @Nullable ProtocolFamily family;
-    /** One thread reads and one writes; both are held to connect. Before the lock of the state. */
-    private final ReentrantLock readLock = new ReentrantLock();
-    private final ReentrantLock writeLock = new ReentrantLock();
-    /** The one buffer of a read or write that has one, under these locks. */
-    private final ByteBuffer[] oneToRead = new ByteBuffer[1];
-    private final ByteBuffer[] oneToWrite = new ByteBuffer[1];
+    /** The locks of both are held to connect, before that of the state. */
+    private final StreamReader reader = new StreamReader(this);
+    private final StreamWriter writer = new StreamWriter(this);
 
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
     private volatile State state = State.UNCONNECTED;
     private @Nullable BoundId bound;
+    private @Nullable Socket socket;
     private volatile @Nullable SocketConnector connector;
     private volatile @Nullable SocketConnection connection;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress remoteAddress;
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
+    private volatile boolean avoidsPortsOfTcp;
+    private final StreamReadiness readiness = new StreamReadiness(this);
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
@@ -84,6 +86,11 @@ public final class RdmaSocketChannel extends SocketChannel {
         this(provider, family);
         options.inherit(ofListener);
         established(accepted);
+        accepted.listener(readiness);
+    }
+
+    ChannelReadiness readiness() {
+        return readiness;
     }
 
     private void established(SocketConnection made) {
@@ -99,7 +106,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    private SocketConnection requireConnected() throws ClosedChannelException {
+    SocketConnection requireConnected() throws ClosedChannelException {
         requireOpen();
         SocketConnection made = connection;
         if (state != State.CONNECTED || made == null) {
@@ -119,107 +126,24 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     public int read(ByteBuffer dst) throws IOException {
         Objects.requireNonNull(dst);
-        readLock.lock();
-        try {
-            oneToRead[0] = dst;
-            return (int) readInto(oneToRead, 0, 1);
-        } finally {
-            oneToRead[0] = null;
-            readLock.unlock();
-        }
+        return read(dst, Long.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #read(ByteBuffer)}.
+     *
+     * @param timeoutNs how long to wait; {@link Long#MAX_VALUE} for no limit
+     * @throws SocketTimeoutException if nothing comes in time
+     */
+    int read(ByteBuffer dst, long timeoutNs) throws IOException {
+        return reader.read(dst, timeoutNs);
     }
 
     /** Reads bytes into buffers, one after the other. C: {@code rreadv}. As {@link #read(ByteBuffer)}. */
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, dsts.length);
-        readLock.lock();
-        try {
-            return readInto(dsts, offset, length);
-        } finally {
-            readLock.unlock();
-        }
-    }
-
-    private static long room(ByteBuffer[] buffers, int offset, int length) {
-        for (int i = offset; i < offset + length; i++) {
-            if (buffers[i].isReadOnly()) {
-                throw new IllegalArgumentException("Read-only buffer");
-            }
-        }
-        return remaining(buffers, offset, length);
-    }
-
-    private static long remaining(ByteBuffer[] buffers, int offset, int length) {
-        long sum = 0;
-        for (int i = offset; i < offset + length; i++) {
-            sum += buffers[i].remaining();
-        }
-        return sum;
-    }
-
-    private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
-        SocketConnection from = requireConnected();
-        long count = guarded(() -> readWhileOpen(from, to, first, buffers));
-        return count <= 0 && isInputClosed ? -1 : count;
-    }
-
-    private long readWhileOpen(SocketConnection from, ByteBuffer[] to, int first, int buffers)
-            throws IOException {
-        if (isInputClosed) {
-            return -1;
-        }
-        long wanted = room(to, first, buffers);
-        if (wanted == 0) {
-            return 0;
-        }
-        long count = from.read(to, first, wanted);
-        while (count == 0 && isBlocking() && isOpen() && !isInputClosed) {
-            sleep(() -> from.awaitReadable(Long.MAX_VALUE));
-            count = from.read(to, first, wanted);
-        }
-        return count;
-    }
-
-    /** Reads or writes. */
-    private interface Transfer {
-        long run() throws IOException;
-    }
-
-    /*
-     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
-     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
-     */
-
-    private long guarded(Transfer transfer) throws IOException {
-        if (!isBlocking()) {
-            return transfer.run();
-        }
-        begin();
-        end(true);
-        requireOpen();
-        long count;
-        try {
-            count = transfer.run();
-        } catch (ClosedByInterruptException e) {
-            throw e;
-        } catch (IOException e) {
-            begin();
-            end(false);
-            throw e;
-        }
-        begin();
-        end(count > 0);
-        return count;
-    }
-
-    private void sleep(Runnable wait) throws AsynchronousCloseException {
-        try {
-            begin();
-            wait.run();
-        } finally {
-            end(true);
-        }
+        return reader.read(dsts, offset, length);
     }
 
     // ---------------------------------------------------------------- writing
@@ -233,68 +157,14 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     public int write(ByteBuffer src) throws IOException {
         Objects.requireNonNull(src);
-        writeLock.lock();
-        try {
-            oneToWrite[0] = src;
-            return (int) writeFrom(oneToWrite, 0, src.remaining());
-        } finally {
-            oneToWrite[0] = null;
-            writeLock.unlock();
-        }
+        return writer.write(src);
     }
 
     /** Writes the bytes of buffers, one after the other. C: {@code rwritev}. As {@link #write(ByteBuffer)}. */
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, srcs.length);
-        writeLock.lock();
-        try {
-            return writeFrom(srcs, offset, remaining(srcs, offset, length));
-        } finally {
-            writeLock.unlock();
-        }
-    }
-
-    private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {
-        SocketConnection to = requireConnected();
-        long written = guarded(() -> writeWhileOpen(to, from, first, wanted));
-        if (written == 0 && isOutputClosed) {
-            throw new AsynchronousCloseException();
-        }
-        return written;
-    }
-
-    private long writeWhileOpen(SocketConnection to, ByteBuffer[] from, int first, long wanted)
-            throws IOException {
-        if (isOutputClosed) {
-            return 0;
-        }
-        long written = to.write(from, first, wanted);
-        return isBlocking() && written < wanted
-                ? written + writeRest(to, from, first, wanted - written)
-                : written;
-    }
-
-    /** {@return how many bytes of the rest were written} What ends it after some is told by the next write. */
-    private long writeRest(SocketConnection to, ByteBuffer[] from, int first, long left)
-            throws IOException {
-        long written = 0;
-        int buffer = first;
-        while (written < left && isOpen() && !isOutputClosed) {
-            sleep(() -> to.awaitWritable(Long.MAX_VALUE));
-            while (!from[buffer].hasRemaining()) {
-                buffer++;
-            }
-            try {
-                written += to.write(from, buffer, left - written);
-            } catch (IOException e) {
-                if (buffer == first && written == 0 && isOpen() && !isOutputClosed) {
-                    throw e;
-                }
-                return written;
-            }
-        }
-        return written;
+        return writer.write(srcs, offset, length);
     }
 
     // ---------------------------------------------------------------- memory of the other side
@@ -331,27 +201,7 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     public int write(ByteBuffer src, long offset) throws IOException {
         Objects.requireNonNull(src);
-        writeLock.lock();
-        try {
-            oneToWrite[0] = src;
-            SocketConnection to = requireConnected();
-            return (int) guarded(() -> writeMapped(to, src, offset));
-        } finally {
-            oneToWrite[0] = null;
-            writeLock.unlock();
-        }
-    }
-
-    private int writeMapped(SocketConnection to, ByteBuffer src, long offset) throws IOException {
-        if (isOutputClosed) {
-            throw new ClosedChannelException();
-        }
-        int written = to.writeMapped(oneToWrite, src.remaining(), offset);
-        while (src.hasRemaining() && isBlocking() && isOpen()) {
-            sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
-            written += to.writeMapped(oneToWrite, src.remaining(), offset + written);
-        }
-        return written;
+        return writer.write(src, offset);
     }
 
     // ---------------------------------------------------------------- connecting
@@ -364,8 +214,8 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public RdmaSocketChannel bind(@Nullable SocketAddress local) throws IOException {
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         stateLock.lock();
         try {
             requireOpen();
@@ -381,8 +231,8 @@ public final class RdmaSocketChannel extends SocketChannel {
             localAddress = made.localAddress();
         } finally {
             stateLock.unlock();
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
         return this;
     }
@@ -396,16 +246,31 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
+        return connect(remote, Long.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #connect(SocketAddress)}.
+     *
+     * @param timeoutNs how long to wait; {@link Long#MAX_VALUE} for no limit
+     * @throws SocketTimeoutException if it takes longer; the channel is closed then
+     */
+    boolean connect(SocketAddress remote, long timeoutNs) throws IOException {
         InetSocketAddress to = ChannelAddresses.remote(remote, family);
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         try {
             startConnecting(to);
-            return outcome();
+            return outcome(TimeLimit.in(timeoutNs));
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
+    }
+
+    /** Lets it not connect by an iWARP device. */
+    void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
     }
 
     private void startConnecting(InetSocketAddress to) throws IOException {
@@ -418,7 +283,10 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
                     SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
-                            options.settings(), bound, to);
+                            options.settings(), bound, to, readiness);
+                    if (avoidsPortsOfTcp) {
+                        started.avoidPortsOfTcp();
+                    }
                     bound = null;
                     connector = started;
                     state = State.PENDING;
@@ -431,7 +299,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
-    private boolean outcome() throws IOException {
+    private boolean outcome(TimeLimit limit) throws IOException {
         boolean isBlocking = isBlocking();
         boolean isConnected = false;
         boolean isFailed = true;
@@ -441,7 +309,7 @@ public final class RdmaSocketChannel extends SocketChannel {
                     begin();
                 }
                 requireOpen();
-                isConnected = isBlocking ? await() : hasConnected();
+                isConnected = isBlocking ? await(limit) : hasConnected();
                 isFailed = false;
             } finally {
                 if (isBlocking) {
@@ -456,10 +324,13 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /** {@return whether it stands, after the wait for it} */
-    private boolean await() throws IOException {
+    private boolean await(TimeLimit limit) throws IOException {
         SocketConnector pending = Objects.requireNonNull(connector);
         while (!pending.isDone() && isOpen()) {
-            pending.await(Long.MAX_VALUE);
+            if (limit.isOver()) {
+                throw new SocketTimeoutException("Connect timed out");
+            }
+            pending.await(limit.leftNs());
         }
         return isOpen() && hasConnected();
     }
@@ -491,8 +362,8 @@ public final class RdmaSocketChannel extends SocketChannel {
      */
     @Override
     public boolean finishConnect() throws IOException {
-        readLock.lock();
-        writeLock.lock();
+        reader.lock().lock();
+        writer.lock().lock();
         try {
             requireOpen();
             switch (state) {
@@ -503,10 +374,10 @@ public final class RdmaSocketChannel extends SocketChannel {
                 case CLOSED -> throw new ClosedChannelException();
                 case PENDING -> {}
             }
-            return outcome();
+            return outcome(TimeLimit.in(Long.MAX_VALUE));
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            writer.lock().unlock();
+            reader.lock().unlock();
         }
     }
 
@@ -589,7 +460,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         } finally {
             stateLock.unlock();
         }
-        boolean isInUse = readLock.isLocked() || writeLock.isLocked();
+        boolean isInUse = reader.lock().isLocked() || writer.lock().isLocked();
         if (made != null && linger != 0 && isBlocking() && !isInUse) {
             made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
         }
@@ -598,8 +469,8 @@ public final class RdmaSocketChannel extends SocketChannel {
     @Override
     protected void implConfigureBlocking(boolean isBlocking) {
         // Each call asks how to wait; those under way end first, as on the JDK's channels.
-        awaitFree(readLock);
-        awaitFree(writeLock);
+        awaitFree(reader.lock());
+        awaitFree(writer.lock());
     }
 
     /** Waits until a thread that has the lock has released it. */
@@ -615,19 +486,17 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- options
 
     private int keepaliveSeconds() {
-        return options.settings().keepalive() ? options.settings().keepaliveSeconds() : 0;
+        SocketSettings settings = options.settings();
+        return settings.keepalive() ? settings.keepaliveSeconds() : 0;
     }
 
     @Override
     public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        options.requireFitting(name, value);
+        options.change(name, value, this);
         stateLock.lock();
         try {
-            requireOpen();
-            options.requireInRange(name, value);
-            options.set(name, value);
             SocketConnection made = connection;
-            if (made != null && name.equals(StandardSocketOptions.SO_KEEPALIVE)) {
+            if (made != null) {
                 made.keepalive(keepaliveSeconds());
             }
         } finally {
@@ -638,15 +507,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        Objects.requireNonNull(name);
-        stateLock.lock();
-        try {
-            T value = options.get(name);
-            requireOpen();
-            return value;
-        } finally {
-            stateLock.unlock();
-        }
+        return options.value(name, this);
     }
 
     @Override
@@ -655,13 +516,95 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /**
-     * Not supported.
-     *
-     * @throws UnsupportedOperationException always
+     * {@return a socket that stands for this channel} It reads, writes and connects only while the channel blocks, and takes times for
+     * that. It has no urgent data.
      */
     @Override
     public Socket socket() {
-        throw new UnsupportedOperationException("a channel over RDMA has no socket");
+        stateLock.lock();
+        try {
+            Socket known = socket;
+            if (known == null) {
+                known = ChannelSocket.of(this, new StreamOperations(this));
+                socket = known;
+            }
+            return known;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- for its reader and its writer
+
+    /** Reads or writes. */
+    interface Transfer {
+        long run() throws IOException;
+    }
+
+    /*
+     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
+     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
+     */
+
+    long guarded(Transfer transfer) throws IOException {
+        if (!isBlocking()) {
+            return transfer.run();
+        }
+        begin();
+        end(true);
+        requireOpen();
+        long count;
+        try {
+            count = transfer.run();
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (IOException e) {
+            begin();
+            end(false);
+            throw e;
+        }
+        begin();
+        end(count > 0);
+        return count;
+    }
+
+    void sleep(Runnable wait) throws AsynchronousCloseException {
+        try {
+            begin();
+            wait.run();
+        } finally {
+            end(true);
+        }
+    }
+
+    // ---------------------------------------------------------------- for its socket, and for selectors
+
+    @Nullable
+    SocketConnector connector() {
+        return connector;
+    }
+
+    @Nullable
+    SocketConnection connection() {
+        return connection;
+    }
+
+    @Nullable
+    InetSocketAddress local() {
+        return localAddress;
+    }
+
+    @Nullable
+    InetSocketAddress remote() {
+        return remoteAddress;
+    }
+
+    boolean isInputShut() {
+        return isInputClosed;
+    }
+
+    boolean isOutputShut() {
+        return isOutputClosed;
     }
 
     @Override

@@ -1,9 +1,12 @@
 package io.rdma4j.sockets;
 
 import java.net.ProtocolFamily;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.Selector;
 
 /**
- * Opens channels over RDMA. They speak rdma-core's rsocket protocol, so the other end may be a C program. The methods are those
+ * Opens channels, selectors and sockets over RDMA. They speak rdma-core's rsocket protocol, so the other end may be a C program. The methods are those
  * of JEP 337's {@code jdk.net.RdmaSockets}.
  *
  * <pre>
@@ -13,7 +16,7 @@ import java.net.ProtocolFamily;
  * }
  * </pre>
  *
- * <p>A port of these channels is none of TCP, except on iWARP devices. Thread safe.
+ * <p>A port of these is none of TCP, except on iWARP devices. Thread safe.
  *
  * @since 0.1.0
  */
@@ -49,5 +52,25 @@ public final class RdmaSockets {
      */
     public static RdmaServerSocketChannel openServerSocketChannel(ProtocolFamily family) {
         return RdmaSelectorProvider.INSTANCE.openServerSocketChannel(family);
+    }
+
+    /** {@return a selector for channels over RDMA, and for the JDK's beside them} */
+    public static Selector openSelector() {
+        return RdmaSelectorProvider.INSTANCE.openSelector();
+    }
+
+    /**
+     * {@return a socket that is neither bound nor connected} It does what {@link Socket} says: an interruption closes it only in a
+     * virtual thread. It has no channel, and no urgent data.
+     */
+    public static Socket openSocket() {
+        return RdmaSocket.open();
+    }
+
+    /**
+     * {@return a server socket that is not bound} Its sockets are as those of {@link #openSocket}.
+     */
+    public static ServerSocket openServerSocket() {
+        return new RdmaServerSocket();
     }
 }

@@ -29,7 +29,7 @@ class HostilePeerTest {
     private static final int BYTES = 4096;
 
     /** A peer by hand. It is given 16 credits and a buffer of one page, by data that say so. */
-    private static CmId connect(ServerSocketChannel listener, byte[] privateData,
+    static CmId connect(ServerSocketChannel listener, byte[] privateData,
             MemoryRegion[] made) throws IOException {
         CmId id = CmId.create(PortSpace.TCP);
         id.device("roce_lo");
@@ -52,7 +52,7 @@ class HostilePeerTest {
         return id;
     }
 
-    private static byte[] honest() {
+    static byte[] honest() {
         return ByteBuffer.allocate(40).put((byte) 1).put((byte) 2).putShort((short) 16)
                 .putInt(20, 2)
                 .putInt(36, 2048).array();

@@ -198,7 +198,7 @@ class StateContractTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ROCE", "IWARP"})
+    @EnumSource(names = {"ROCE", "IWARP", "RULED_TCP", "RULED_AUTO"})
     void channelsDoWhatThoseOverTcpDo(Transport transport) throws IOException {
         List<String> ours = seen(transport);
         List<String> theirs = seen(Transport.TCP);

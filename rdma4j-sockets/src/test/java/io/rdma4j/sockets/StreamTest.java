@@ -40,7 +40,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ROCE", "IWARP"})
+    @EnumSource(names = {"ROCE", "IWARP", "RULED_TCP", "RULED_FALLBACK"})
     void bothDirectionsAtOnce(Transport transport) throws Exception {
         try (Connected pair = Connected.over(transport);
                 ExecutorService threads = Executors.newCachedThreadPool()) {

@@ -29,17 +29,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class ThreadContractTest {
     /** What a thread does that waits. */
-    private interface Blocking {
+    interface Blocking {
         Object call() throws Exception;
     }
 
     /** What ends its wait. */
-    private interface Ending {
+    interface Ending {
         void end(Thread waiting) throws Exception;
     }
 
     /** {@return how the wait of a thread ends, and whether it is interrupted afterwards} */
-    private static String outcome(boolean isVirtual, Blocking blocking, Ending ending)
+    static String outcome(boolean isVirtual, Blocking blocking, Ending ending)
             throws Exception {
         AtomicReference<String> seen = new AtomicReference<>("");
         Thread thread = (isVirtual ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(() -> {
@@ -63,12 +63,12 @@ class ThreadContractTest {
         return Objects.requireNonNull(seen.get());
     }
 
-    private static boolean isInSystemCall(Thread thread) {
+    static boolean isInSystemCall(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();
         boolean runsDevice = Arrays.stream(stack)
                 .anyMatch(frame -> frame.getClassName().equals(WaitSet.class.getName()));
         return runsDevice || (stack.length > 0 && stack[0].isNativeMethod()
-                && List.of("poll", "accept", "read0", "write0")
+                && List.of("poll", "accept", "read0", "write0", "wait")
                         .contains(stack[0].getMethodName()));
     }
 

@@ -3,30 +3,52 @@ package io.rdma4j.sockets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 
-/** What channels go over: TCP of the JDK, or a software device. */
+/** What channels go over: TCP of the JDK, a software device, or what rules say. */
 enum Transport {
-    TCP(""), ROCE("roce_lo"), IWARP("iwarp_lo");
+    TCP(SelectorProvider.provider(), ""),
+    ROCE(RdmaSelectorProvider.INSTANCE, "roce_lo"),
+    IWARP(RdmaSelectorProvider.INSTANCE, "iwarp_lo"),
+    RULED_RDMA("rdma", "roce_lo"),
+    RULED_TCP("tcp", "roce_lo"),
+    RULED_AUTO("auto", "roce_lo"),
+    /** Whose peer listens over TCP alone. */
+    RULED_FALLBACK("connect:*=auto,*=tcp", "roce_lo");
 
+    // Providers have no state of their own.
+    @SuppressWarnings("ImmutableEnumChecker")
+    private final SelectorProvider provider;
     private final String device;
 
-    Transport(String device) {
+    Transport(SelectorProvider provider, String device) {
+        this.provider = provider;
         this.device = device;
     }
 
+    Transport(String rules, String device) {
+        this(new RuledSelectorProvider(rules), device);
+    }
+
+    String device() {
+        return device;
+    }
+
     SocketChannel open() throws IOException {
-        return this == TCP
-                ? SocketChannel.open()
-                : RdmaSockets.openSocketChannel().setOption(RdmaSocketOptions.RDMA_DEVICE, device);
+        SocketChannel channel = provider.openSocketChannel();
+        return this == TCP ? channel : channel.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
     }
 
     ServerSocketChannel openListener() throws IOException {
-        return this == TCP
-                ? ServerSocketChannel.open()
-                : RdmaSockets.openServerSocketChannel().setOption(RdmaSocketOptions.RDMA_DEVICE,
-                        device);
+        ServerSocketChannel channel = provider.openServerSocketChannel();
+        return this == TCP ? channel : channel.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
+    }
+
+    Selector openSelector() throws IOException {
+        return provider.openSelector();
     }
 
     ServerSocketChannel listen() throws IOException {

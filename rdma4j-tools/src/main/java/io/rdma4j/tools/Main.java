@@ -49,7 +49,9 @@ import java.util.Map;
 /** The {@code rdma4j} command. */
 @Command(name = "rdma4j", version = "rdma4j 0.1.0",
         description = "RDMA for Java, with or without the NIC.", sortOptions = false,
-        usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n",
+        usageHelpAutoWidth = true,
+        footer = "%nrdma4j run [RULES] -- COMMAND runs unchanged Java programs over RDMA: rdma4j run --help",
+        exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:something failed; standard error says what",
             "2:wrong options or arguments"})
 public final class Main implements Runnable {

@@ -14,6 +14,7 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.PayloadTarget;
@@ -35,8 +36,15 @@ import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -59,6 +67,8 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
@@ -92,14 +102,15 @@ class ArchitectureTest {
     /** Those with a table that is filled when the class is loaded, and then only read. */
     private static final Set<String> FILLED_TABLES = Set.of("Limits");
 
-    private static final String[] API = {"io.rdma4j.event..", "io.rdma4j.verbs..",
+    private static final String[] API = {"io.rdma4j.jdk..", "io.rdma4j.event..",
+        "io.rdma4j.verbs..",
         "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
     /** Packages of the API that programs see. */
     private static final String[] FOR_PROGRAMS = {"io.rdma4j.verbs", "io.rdma4j.connection",
         "io.rdma4j.cm", "io.rdma4j.observe.jmx"};
     /** Those that are exported to the providers alone. */
     private static final DescribedPredicate<JavaClass> FOR_PROVIDERS = resideInAnyPackage(
-            "io.rdma4j.event", "io.rdma4j.spi", "io.rdma4j.observe.jfr",
+            "io.rdma4j.jdk", "io.rdma4j.event", "io.rdma4j.spi", "io.rdma4j.observe.jfr",
             "io.rdma4j.observe.registry");
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
             "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..",
@@ -107,7 +118,8 @@ class ArchitectureTest {
 
     @Test
     void apiDependsOnTheJdkAlone() {
-        onlyDownwards("io.rdma4j.event");
+        onlyDownwards("io.rdma4j.jdk");
+        onlyDownwards("io.rdma4j.event", "io.rdma4j.jdk");
         onlyDownwards("io.rdma4j.verbs", "io.rdma4j.event");
         onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
@@ -208,7 +220,8 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.rdma4j.softnic..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..", "jdk.jfr..",
                         "io.rdma4j.softnic..", "io.rdma4j.protocol..",
-                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.jdk..", "io.rdma4j.event..", "io.rdma4j.verbs..",
+                        "io.rdma4j.connection..",
                         "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }
@@ -226,13 +239,27 @@ class ArchitectureTest {
     @Test
     void socketsDependOnTheApiOfProgramsAlone() {
         classes().that().resideInAPackage("io.rdma4j.sockets..").should()
-                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.sockets..",
-                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "io.rdma4j.cm..",
-                        "org.jspecify.."))
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "javax.net", "jdk.net",
+                        "io.rdma4j.sockets..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.cm..", "io.rdma4j.jdk..", "org.jspecify.."))
                 .check(ALL);
         noClasses().that().resideOutsideOfPackages("io.rdma4j.sockets..",
                 "io.rdma4j.tools.rsocket..").should()
                 .dependOnClassesThat(resideInAPackage("io.rdma4j.sockets..")).check(ALL);
+    }
+
+    /** Whatever provider of channels the JVM has: it may be the one whose channels need a device. */
+    @Test
+    void devicesAndSocketsOpenChannelsOfTheJdkInOnePlace() {
+        noClasses().that(resideInAnyPackage(LIBRARIES).and(not(type(JdkProvider.class)))
+                // They open nothing: a selector names a provider, and the JVM's has to be rdma4j's.
+                .and(not(simpleName("InterruptHook"))).and(not(simpleName("Premain")))).should()
+                .callMethod(SelectorProvider.class, "provider").check(ALL);
+        noClasses().that(resideInAnyPackage(LIBRARIES)).should()
+                .callMethodWhere(target(name("open")).and(target(owner(belongToAnyOf(
+                        Selector.class, Pipe.class, DatagramChannel.class, SocketChannel.class,
+                        ServerSocketChannel.class)))))
+                .check(ALL);
     }
 
     @Test
@@ -247,6 +274,20 @@ class ArchitectureTest {
                 .orShould().dependOnClassesThat().areAssignableTo(RandomGenerator.class)
                 .orShould().callMethod(System.class, "nanoTime")
                 .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
+    }
+
+    /** A rule is asked for each connection, with the address that the program has looked up. */
+    @Test
+    void rulesOfSocketsKnowAddressesAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.rules..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java.lang..", "java.util..",
+                        "java.io", "java.net", "java.nio.file", "io.rdma4j.sockets.rules..",
+                        "org.jspecify.."))
+                .check(ALL);
+        noClasses().that().resideInAPackage("io.rdma4j.sockets.rules..").should()
+                .callMethodWhere(target(nameMatching("get(All)?ByName|getLocalHost"))
+                        .and(target(owner(type(InetAddress.class)))))
+                .check(ALL);
     }
 
     /** Which thread drives does not depend on what its application sees. */
@@ -447,7 +488,8 @@ class ArchitectureTest {
                         "io.rdma4j.verbs..", "org.jspecify..")
                         .or(type(ApplicationMemory.class))
                         .or(type(PayloadTarget.class))
-                        .or(type(SocketErrors.class)).or(type(MemoryErrors.class)))
+                        .or(type(SocketErrors.class)).or(type(MemoryErrors.class))
+                        .or(type(JdkProvider.class)))
                 .check(ALL);
     }
 

@@ -84,7 +84,8 @@ class ConsumerTest {
 
     /** What is for providers changes with them. On the class path nothing keeps a program from it. */
     @ParameterizedTest
-    @ValueSource(strings = {"io.rdma4j.event.EventQueue", "io.rdma4j.spi.CmDevice",
+    @ValueSource(strings = {"io.rdma4j.jdk.JdkProvider", "io.rdma4j.event.EventQueue",
+        "io.rdma4j.spi.CmDevice",
         "io.rdma4j.observe.jfr.FlightEvents",
         "io.rdma4j.observe.registry.ShownDevice", "io.rdma4j.protocol.roce.wire.Opcode"})
     void moduleCannotNameWhatIsForProviders(String type) throws Exception {

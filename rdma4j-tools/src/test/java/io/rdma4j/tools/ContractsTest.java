@@ -56,7 +56,7 @@ class ContractsTest {
     private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration",
             "eventThread", "stackTrace");
     private static final List<String> MODULES = List.of("rdma4j-api", "rdma4j-softnic",
-            "rdma4j-ibverbs");
+            "rdma4j-ibverbs", "rdma4j-sockets");
 
     @Test
     void contractsThatAreNoJavaAreWhatIsWrittenDown() throws Exception {

@@ -51,14 +51,18 @@ class DocumentsTest {
             "Bad", "Warm", "AmbientCapabilities", "LimitMEMLOCK", "After", "Wants", "WantedBy",
             "DynamicUser", "ExecStart", "NoNewPrivileges", "ProtectSystem",
             "RestrictAddressFamilies",
+            // Of Netty.
+            "MultiThreadIoEventLoopGroup", "NioIoHandler", "NioServerSocketChannel",
+            "ServerBootstrap", "FileRegion",
             // Of Kubernetes.
             "NetworkPolicy", "None");
     /** Patterns of names. */
     private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX");
     /** What a run of the programs writes where Linux's devices are. */
     private static final Set<String> FILES_TO_COME = Set.of("docs/interop-native.md");
-    private static final List<String> PACKAGES_OF_THE_JDK = List.of("java.io", "java.lang",
-            "java.lang.foreign", "java.net", "java.nio.channels", "java.nio.channels.spi",
+    private static final List<String> PACKAGES_OF_THE_JDK = List.of("com.sun.net.httpserver",
+            "java.io", "java.lang", "java.lang.foreign", "java.net", "java.net.http",
+            "java.nio.channels", "java.nio.channels.spi",
             "java.time", "java.util", "jdk.jfr");
 
     /** A file of Markdown. */

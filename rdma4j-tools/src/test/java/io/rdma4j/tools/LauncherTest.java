@@ -83,6 +83,12 @@ class LauncherTest {
         return new Run(root.resolve("rdma4j"), environment);
     }
 
+    private Run run(List<String> arguments, String... environment) throws IOException {
+        List<String> command = new ArrayList<>(List.of(root.resolve("rdma4j").toString(), "run"));
+        command.addAll(arguments);
+        return new Run(command, environment);
+    }
+
     /** A run of the launcher with nothing in its environment but what is given. */
     private final class Run implements AutoCloseable {
         private final Process process;
@@ -90,8 +96,11 @@ class LauncherTest {
         private final List<String> errorLines = new ArrayList<>();
 
         Run(Path launcher, String... environment) throws IOException {
-            ProcessBuilder builder = new ProcessBuilder(launcher.toString(), "demo", "two words")
-                    .directory(directory.toFile());
+            this(List.of(launcher.toString(), "demo", "two words"), environment);
+        }
+
+        Run(List<String> command, String... environment) throws IOException {
+            ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
             builder.environment().clear();
             builder.environment().put("PATH", bin.toString());
             builder.environment().put("HOME", directory.resolve("home").toString());
@@ -210,6 +219,39 @@ class LauncherTest {
             }
         }
         assertThat(mavenCalls()).hasSize(1);
+    }
+
+    // ---------------------------------------------------------------- programs of others
+
+    private static final String ENVIRONMENT = "echo \"$JDK_JAVA_OPTIONS | $LANG"
+            + " ${LC_MESSAGES-none} ${LC_ALL-none} | $(command -v java) | $1\"";
+
+    @Test
+    void runBecomesTheCommandAndTellsItsJavaPrograms() throws Exception {
+        Path jdk = jdk("system/usr/lib/jvm/jdk", "25");
+        String jar = root + "/rdma4j-tools/target/launcher-rdma4j-tools/lib/rdma4j-sockets-0.1.0"
+                + "-SNAPSHOT.jar";
+        assertThat(run(List.of("10.0.0.0/8=rdma,*=tcp", "--", "sh", "-c", ENVIRONMENT, "sh",
+                "two words"), "LANG=fr_FR.UTF-8", "LC_ALL=C.UTF-8").succeed())
+                .containsExactly("\"-javaagent:" + jar + "=10.0.0.0/8=rdma,*=tcp\""
+                        + " | fr_FR.UTF-8 none C.UTF-8 | " + jdk + "/bin/java | two words");
+        assertThat(run(List.of("--", "sh", "-c", ENVIRONMENT), "JDK_JAVA_OPTIONS=-Xmx9m")
+                .succeed()).containsExactly("-Xmx9m \"-javaagent:" + jar + "=\" |  none none | "
+                        + jdk + "/bin/java | ");
+    }
+
+    @Test
+    void runSaysWhatItTakes() throws Exception {
+        jdk("system/usr/lib/jvm/jdk", "25");
+        for (List<String> wrong : List.of(List.<String>of(), List.of("tcp"), List.of("--"),
+                List.of("tcp", "--"), List.of("tcp", "sh", "--"))) {
+            try (Run run = run(wrong)) {
+                assertThat(run.end()).isEqualTo(2);
+                assertThat(run.errorLines).last().asString().isEqualTo("rdma4j: run takes [RULES]"
+                        + " -- COMMAND, as in: rdma4j run -- java -jar app.jar");
+            }
+        }
+        assertThat(run(List.of("--help")).succeed()).first().asString().startsWith("Usage:");
     }
 
     // ---------------------------------------------------------------- training

@@ -86,12 +86,14 @@ public final class SocketConnection
     private boolean isWriting;
     /** What a thread waits for that leads meanwhile. */
     private @Nullable Done ledFor;
+    private ReadinessListener listener = ReadinessListener.NONE;
     /** What the end of the copying is waited for with. */
     private boolean owesInputShutdown;
     private boolean owesDisconnect;
     private boolean owesFreeing;
     private final Map<Long, Mapped> mapped = new HashMap<>();
     private int keepaliveSeconds;
+    private int keepaliveChanges;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
 
@@ -269,9 +271,12 @@ public final class SocketConnection
     public void keepalive(int seconds) {
         lock.lock();
         try {
-            boolean wasOff = keepaliveSeconds == 0;
+            if (seconds == keepaliveSeconds) {
+                return;
+            }
             keepaliveSeconds = seconds;
-            if (wasOff && phase == Phase.ESTABLISHED) {
+            keepaliveChanges++;
+            if (phase == Phase.ESTABLISHED) {
                 scheduleProbe();
             }
         } finally {
@@ -281,15 +286,20 @@ public final class SocketConnection
 
     private void scheduleProbe() {
         if (keepaliveSeconds > 0) {
-            engine.schedule(Duration.ofSeconds(keepaliveSeconds), this::probe);
+            int changes = keepaliveChanges;
+            engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
         }
     }
 
     /** A dead peer does not acknowledge, and the device ends the connection. */
-    private void probe() {
+    private void probe(int changes) {
         lock.lock();
         try {
             RsocketStream open = stream;
+            if (changes != keepaliveChanges) {
+                // Another time was set since, from when on it counts.
+                return;
+            }
             if (phase != Phase.ESTABLISHED || isBroken || open == null) {
                 return;
             }
@@ -411,11 +421,16 @@ public final class SocketConnection
     }
 
     private void signal() {
-        if (isReadable()) {
+        boolean hasInput = isReadable();
+        boolean hasOutput = isWritable();
+        if (hasInput) {
             readable.signalAll();
         }
-        if (isWritable() || isMappedWritable()) {
+        if (hasOutput || isMappedWritable()) {
             writable.signalAll();
+        }
+        if (hasInput || hasOutput) {
+            listener.onReady(hasInput, hasOutput);
         }
         Done wanted = ledFor;
         if (wanted != null && wanted.isDone()) {
@@ -603,6 +618,7 @@ public final class SocketConnection
             queue.post(out);
         } catch (RdmaException e) {
             fail(e);
+            signal();
             throw e;
         }
         return true;
@@ -757,6 +773,47 @@ public final class SocketConnection
     }
 
     // ---------------------------------------------------------------- waiting
+
+    /** Tells from now on when a read or a write does not wait. */
+    public void listener(ReadinessListener told) {
+        lock.lock();
+        try {
+            listener = told;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Handles what has completed. With it the calling thread runs a software device, whose other connections get events. */
+    public void poll() {
+        lock.lock();
+        try {
+            process(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return how many bytes can be read without a wait} */
+    public int available() {
+        lock.lock();
+        try {
+            RsocketStream open = stream;
+            return open == null || phase == Phase.FREED ? 0 : open.readable();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return whether a read does not wait} */
+    public boolean hasInput() {
+        return isLocked(isReadable);
+    }
+
+    /** {@return whether a write does not wait} */
+    public boolean hasOutput() {
+        return isLocked(isWritable);
+    }
 
     /** What is waited for. Under the lock. */
     private interface Done {

@@ -5,7 +5,9 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.OtherDeviceException;
 import io.rdma4j.cm.RejectedException;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -24,7 +26,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private static final int MOST_TRIES = 3;
 
     private final SocketEngine engine;
-    private final SocketSettings settings;
+    private SocketSettings settings;
     private final InetSocketAddress peer;
     private final @Nullable InetSocketAddress local;
     private final ReentrantLock lock = new ReentrantLock();
@@ -36,13 +38,17 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
     private int tries;
+    private boolean avoidsPortsOfTcp;
+    private final ReadinessListener listener;
 
     /**
      * @param bound the id that is bound to the local address, null for any address
      * @param peer a resolved address
+     * @param listener is told when it is done; then it listens to the connection
      */
     public SocketConnector(SocketEngine engine, SocketSettings settings, @Nullable BoundId bound,
-            InetSocketAddress peer) {
+            InetSocketAddress peer, ReadinessListener listener) {
+        this.listener = listener;
         this.engine = engine;
         this.settings = settings;
         this.peer = peer;
@@ -51,6 +57,14 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     }
 
     // ---------------------------------------------------------------- for the channel
+
+    /**
+     * Does not connect by an iWARP device, nor look whether it could: a program that listens over TCP would get connections that are
+     * for nobody.
+     */
+    public void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
+    }
 
     /** Begins. The outcome is known when {@link #isDone}. */
     public void start() {
@@ -118,7 +132,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             isCancelled = true;
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
@@ -153,7 +167,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         }
         try {
             switch (event.type()) {
-                case ADDR_RESOLVED -> current.resolveRoute(TIMEOUT);
+                case ADDR_RESOLVED -> onAddress(current);
                 case ROUTE_RESOLVED -> connect(current);
                 case ADDR_ERROR, ROUTE_ERROR, DEVICE_REMOVAL -> fail(event.failure("connect"));
                 default -> {
@@ -162,6 +176,22 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
             }
         } catch (RdmaException | RuntimeException e) {
             fail(e);
+        }
+    }
+
+    private void onAddress(CmId current) throws RdmaException {
+        RdmaDevice device = current.context().device();
+        if (avoidsPortsOfTcp && device.transport() == TransportType.IWARP) {
+            fail(new NoRouteToHostException("only " + device.name() + " leads there, whose ports"
+                    + " are those of TCP"));
+        } else if (avoidsPortsOfTcp && local == null && settings.device() == null) {
+            // An id that names its device leaves it at that, if nobody answers.
+            settings = settings.on(device);
+            id = null;
+            engine.execute(() -> Freeing.all(current::close));
+            resolve();
+        } else {
+            current.resolveRoute(TIMEOUT);
         }
     }
 
@@ -186,11 +216,16 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             failure = translated(why);
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
         engine.execute(this::drop);
+    }
+
+    private void onDone() {
+        done.signalAll();
+        listener.onReady(true, true);
     }
 
     private void drop() {
@@ -212,10 +247,11 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         lock.lock();
         try {
             isEstablished = true;
-            done.signalAll();
+            onDone();
         } finally {
             lock.unlock();
         }
+        established.listener(listener);
     }
 
     @Override

@@ -160,14 +160,17 @@ public final class SocketEngine {
 
     /** {@return whether the calling thread leads now} Then it must {@link #stopLeading}. A virtual thread never does. */
     boolean tryLead() {
-        if (Thread.currentThread().isVirtual()) {
+        return tryLeadAtOnce() || (thread.equals(leader) && !Thread.currentThread().isVirtual()
+                && mayTakeOver() && takeOver());
+    }
+
+    /** As {@link #tryLead}, but it takes nobody's place. */
+    boolean tryLeadAtOnce() {
+        if (Thread.currentThread().isVirtual() || !isLed.compareAndSet(false, true)) {
             return false;
         }
-        if (isLed.compareAndSet(false, true)) {
-            leader = Thread.currentThread();
-            return true;
-        }
-        return thread.equals(leader) && mayTakeOver() && takeOver();
+        leader = Thread.currentThread();
+        return true;
     }
 
     private boolean takeOver() {
@@ -194,13 +197,22 @@ public final class SocketEngine {
      * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
      */
     void lead(BooleanSupplier isDone, long endNs) {
+        // Who wakes the leader after it has looked must find it not woken.
+        isWoken.set(false);
         while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
             long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
             if (leftNs <= 0) {
                 return;
             }
             turn(leftNs);
+            isWoken.set(false);
         }
+    }
+
+    /** Leads without a wait. */
+    void leadAtOnce() {
+        isWoken.set(false);
+        turn(0);
     }
 
     void stopLeading() {
@@ -232,8 +244,10 @@ public final class SocketEngine {
         while (true) {
             if (mayLead() && isLed.compareAndSet(false, true)) {
                 leader = thread;
+                isWoken.set(false);
                 while (mayLead()) {
                     turn(FOREVER_NS);
+                    isWoken.set(false);
                 }
                 leader = null;
                 isLed.set(false);
@@ -252,9 +266,8 @@ public final class SocketEngine {
                 || System.nanoTime() - movedNs > QUIET_NS);
     }
 
-    /** Runs what is due, waits for events, and handles them. */
+    /** Runs what is due, waits for events, and handles them. The mark of being woken was cleared before. */
     private void turn(long limitNs) {
-        isWoken.set(false);
         runTasks();
         long timeoutNs = Math.min(runTimers(), limitNs);
         if (tasks.isEmpty()) {

@@ -42,11 +42,13 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
     private final Deque<SocketConnection> established = new ArrayDeque<>();
     private volatile boolean isClosed;
     private @Nullable IOException failure;
+    private final ReadinessListener listener;
 
     private record Request(CmId id, ConnectionParameters asked, ConnectionData peer) {}
 
     private SocketListener(SocketEngine engine, SocketSettings settings, CmId id,
-            InetSocketAddress localAddress, int backlog) {
+            InetSocketAddress localAddress, int backlog, ReadinessListener listener) {
+        this.listener = listener;
         this.engine = engine;
         this.settings = settings;
         this.id = id;
@@ -59,23 +61,36 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
      *
      * @param local the address, perhaps the wildcard address; port 0 for any
      * @param backlog how many connections may stand that nobody has taken, from 1
+     * @param listener is told when there is a connection to take
      * @throws IOException a {@link java.net.BindException} if the address or the port cannot be had
      */
     public static SocketListener listen(SocketEngine engine, SocketSettings settings,
-            InetSocketAddress local, int backlog) throws IOException {
-        BoundId bound = BoundId.bind(engine, settings, local);
+            InetSocketAddress local, int backlog, ReadinessListener listener)
+            throws IOException {
+        return listen(engine, settings, BoundId.bind(engine, settings, local), local, backlog,
+                listener);
+    }
+
+    /**
+     * {@return a listener} As the other.
+     *
+     * @param bound is bound to that address, and belongs to the listener then
+     */
+    public static SocketListener listen(SocketEngine engine, SocketSettings settings,
+            BoundId bound, InetSocketAddress local, int backlog, ReadinessListener listener)
+            throws IOException {
         InetSocketAddress address = bound.localAddress();
         CmId id = bound.take();
-        SocketListener listener = new SocketListener(engine, settings, id,
-                address == null ? local : address, backlog);
+        SocketListener made = new SocketListener(engine, settings, id,
+                address == null ? local : address, backlog, listener);
         try {
-            id.userContext(listener);
+            id.userContext(made);
             id.listen(backlog);
         } catch (RdmaException e) {
             id.close();
             throw SocketConnector.ofBinding(e);
         }
-        return listener;
+        return made;
     }
 
     public InetSocketAddress localAddress() {
@@ -83,6 +98,16 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
     }
 
     // ---------------------------------------------------------------- for the channel
+
+    /** {@return whether there is a connection to take, or a failure to tell} */
+    public boolean hasInput() {
+        lock.lock();
+        try {
+            return !established.isEmpty() || failure != null;
+        } finally {
+            lock.unlock();
+        }
+    }
 
     /**
      * {@return the oldest connection that nobody has taken, null if there is none}
@@ -192,6 +217,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         try {
             failure = why;
             changed.signalAll();
+            listener.onReady(true, false);
         } finally {
             lock.unlock();
         }
@@ -277,6 +303,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
             answered.remove(connection);
             established.add(connection);
             changed.signal();
+            listener.onReady(true, false);
         } finally {
             lock.unlock();
         }

@@ -4,6 +4,7 @@ import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,12 @@ public record SocketSettings(int sendBytes, int receiveBytes, int sends, int cre
     /** The sizes of librdmacm; {@code tcp_keepalive_time} of Linux. */
     public static final SocketSettings DEFAULT = new SocketSettings(1 << 17, 1 << 17, 384, 384, 64,
             0, false, 7200, false, 0, null);
+
+    /** {@return the same on a device that is named} */
+    SocketSettings on(RdmaDevice named) {
+        return new SocketSettings(sendBytes, receiveBytes, sends, credits, inlineBytes, mappings,
+                keepalive, keepaliveSeconds, reuseAddress, typeOfService, named.name());
+    }
 
     /** {@return what a stream on a device gets} The device may allow less than is wanted. */
     StreamSettings on(DeviceContext context) throws RdmaException {

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.protocol.roce.wire.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class HostProbe {
     static HostProbe begin(InetAddress source, InetAddress destination) {
         SocketChannel channel = null;
         try {
-            channel = SocketChannel.open();
+            channel = JdkProvider.provider().openSocketChannel();
             channel.configureBlocking(false);
             channel.bind(new InetSocketAddress(source, 0));
             channel.connect(new InetSocketAddress(destination, Path.UDP_PORT));

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 
@@ -55,9 +56,10 @@ public final class PortProbe {
 
     /** {@return a channel to send from and to be told by} */
     static DatagramChannel open(InetAddress source, InetAddress destination) throws IOException {
-        DatagramChannel channel = DatagramChannel.open(source instanceof Inet4Address
-                ? StandardProtocolFamily.INET
-                : StandardProtocolFamily.INET6);
+        DatagramChannel channel = JdkProvider.provider()
+                .openDatagramChannel(source instanceof Inet4Address
+                        ? StandardProtocolFamily.INET
+                        : StandardProtocolFamily.INET6);
         try {
             channel.configureBlocking(false);
             channel.bind(new InetSocketAddress(source, 0));

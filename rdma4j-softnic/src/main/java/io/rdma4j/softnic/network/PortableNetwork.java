@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.SocketErrors;
@@ -87,10 +88,10 @@ public final class PortableNetwork implements DatagramNetwork {
     private static DatagramChannel openOfKind(InetAddress local)
             throws IOException, RdmaException {
         if (local instanceof Inet4Address) {
-            return DatagramChannel.open(StandardProtocolFamily.INET);
+            return JdkProvider.provider().openDatagramChannel(StandardProtocolFamily.INET);
         }
         try {
-            return DatagramChannel.open(StandardProtocolFamily.INET6);
+            return JdkProvider.provider().openDatagramChannel(StandardProtocolFamily.INET6);
         } catch (UnsupportedOperationException none) {
             throw new RdmaException(Errno.EAFNOSUPPORT, "open device", "this process has no IPv6",
                     none);
@@ -153,7 +154,7 @@ public final class PortableNetwork implements DatagramNetwork {
         InetAddress address = LinkScope.address(group, networkInterface.getIndex());
         DatagramChannel channel = null;
         try {
-            channel = DatagramChannel.open(address instanceof Inet4Address
+            channel = JdkProvider.provider().openDatagramChannel(address instanceof Inet4Address
                     ? StandardProtocolFamily.INET
                     : StandardProtocolFamily.INET6);
             channel.configureBlocking(false);

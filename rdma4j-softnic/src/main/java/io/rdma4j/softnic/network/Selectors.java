@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.RdmaException;
 
@@ -34,7 +35,7 @@ public final class Selectors {
     }
 
     private static Selector openReporting() throws IOException {
-        Selector selector = Selector.open();
+        Selector selector = JdkProvider.provider().openSelector();
         boolean isGood = false;
         try {
             requireReports(selector);
@@ -48,7 +49,7 @@ public final class Selectors {
     }
 
     private static void requireReports(Selector selector) throws IOException {
-        Pipe pipe = Pipe.open();
+        Pipe pipe = JdkProvider.provider().openPipe();
         try (Pipe.SourceChannel source = pipe.source(); Pipe.SinkChannel sink = pipe.sink()) {
             source.configureBlocking(false);
             source.register(selector, SelectionKey.OP_READ);

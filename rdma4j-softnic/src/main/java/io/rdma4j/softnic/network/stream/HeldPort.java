@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
@@ -30,7 +31,7 @@ public final class HeldPort {
     public static HeldPort at(InetSocketAddress address) throws RdmaException {
         SocketChannel holder = null;
         try {
-            holder = SocketChannel.open(PortableStreams.family(address));
+            holder = JdkProvider.provider().openSocketChannel(PortableStreams.family(address));
             holder.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             holder.bind(address);
             return new HeldPort(holder);

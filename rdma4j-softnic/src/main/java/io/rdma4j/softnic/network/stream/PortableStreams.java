@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.softnic.network.Selectors;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.SocketErrors;
@@ -161,7 +162,7 @@ public final class PortableStreams implements StreamNetwork {
             throws RdmaException {
         ServerSocketChannel channel = null;
         try {
-            channel = ServerSocketChannel.open(family(at));
+            channel = JdkProvider.provider().openServerSocketChannel(family(at));
             channel.configureBlocking(false);
             channel.bind(at, backlog);
             Listener listener = new Listener(channel, handler);
@@ -203,7 +204,7 @@ public final class PortableStreams implements StreamNetwork {
             throws RdmaException {
         SocketChannel channel = null;
         try {
-            channel = SocketChannel.open(family(destination));
+            channel = JdkProvider.provider().openSocketChannel(family(destination));
             NioStream stream = new NioStream(this, channel, destination);
             stream.configure();
             if (source != null) {

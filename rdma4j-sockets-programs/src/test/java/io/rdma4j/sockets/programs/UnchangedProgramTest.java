@@ -1,0 +1,66 @@
+package io.rdma4j.sockets.programs;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Programs that know nothing of RDMA, in JVMs of their own. */
+class UnchangedProgramTest {
+    private static final long BYTES = 64 * 2 * 100_000;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void httpGoesOverRdmaByProperty() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byProperty("rdma", Observed.class.getName(),
+                HttpProgram.class.getName(), "platform");
+        assertThat(result.output()).contains("64 answers");
+        assertThat(result.number("RDMA bytes")).isGreaterThan(BYTES);
+        assertThat(result.number("TCP connections")).isZero();
+    }
+
+    @Test
+    void httpGoesOverTcpIfTheRulesSaySo() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byProperty("tcp", Observed.class.getName(),
+                HttpProgram.class.getName(), "platform");
+        assertThat(result.output()).contains("64 answers");
+        assertThat(result.number("RDMA bytes")).isZero();
+        assertThat(result.number("TCP connections")).isPositive();
+    }
+
+    @Test
+    void oneVariableIsEnough() throws Exception {
+        Path jar = ForkedJvm.jar(directory, true);
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(jar, "127.0.0.0/8=rdma,*=tcp",
+                List.of(), Observed.class.getName(), HttpProgram.class.getName(), "virtual");
+        assertThat(result.output()).contains("64 answers");
+        assertThat(result.number("RDMA bytes")).isGreaterThan(BYTES);
+        assertThat(result.number("TCP connections")).isZero();
+    }
+
+    @Test
+    void mistakesEndTheJvmWithOneLine() throws Exception {
+        Path jar = ForkedJvm.jar(directory, true);
+        assertThat(said(jar, "*:80=rdma", List.of())).isEqualTo("rdma4j: no rule says what other"
+                + " addresses to connect to go over: end with *=tcp, *=rdma or *=auto\n");
+        assertThat(said(jar, "",
+                List.of("-Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.Other"))).isEqualTo(
+                        "rdma4j: -Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.Other is set"
+                                + " already: take it away, or start without -javaagent\n");
+        assertThat(said(ForkedJvm.jar(directory, false), "", List.of())).isEqualTo(
+                "rdma4j: there is no provider of devices: the other jars of rdma4j belong beside"
+                        + " that of -javaagent\n");
+    }
+
+    private static String said(Path jar, String rules, List<String> options) throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(jar, rules, options,
+                HttpProgram.class.getName(), "virtual");
+        assertThat(result.status()).isOne();
+        return result.output().replaceFirst("NOTE: Picked up JDK_JAVA_OPTIONS:.*\n", "");
+    }
+}

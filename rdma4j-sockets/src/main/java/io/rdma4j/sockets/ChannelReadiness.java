@@ -1,0 +1,108 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.ReadinessListener;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.util.Arrays;
+
+/**
+ * What a selector sees of a channel: whether it is ready now, and who is told when it becomes ready. A channel has one for its
+ * life, and an {@link RdmaSelector} takes each channel that has one.
+ *
+ * <p>Thread safe.
+ */
+abstract class ChannelReadiness implements ReadinessListener {
+    private static final int INPUT = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
+    private static final int OUTPUT = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
+    private static final Listener[] NOBODY = {};
+
+    private volatile Listener[] listeners = NOBODY;
+
+    /** A key, or the readiness of a channel that stands before this one. */
+    interface Listener {
+        /** Operations are ready, perhaps. Neither waits nor calls back. */
+        void onReady(int operations);
+
+        /** Another channel stands for it now. */
+        void onRedirected();
+
+        /** The keys of the channel that stands for it must be gone when this returns, if theirs are cancelled. */
+        void onRelease();
+    }
+
+    /** A channel of this package that is no {@link RdmaSocketChannel} and no {@link RdmaServerSocketChannel}. */
+    interface Owner {
+        ChannelReadiness readiness();
+    }
+
+    /** {@return that of a channel, null if it has none} */
+    static @Nullable ChannelReadiness of(SelectableChannel channel) {
+        return switch (channel) {
+            case RdmaSocketChannel stream -> stream.readiness();
+            case RdmaServerSocketChannel listening -> listening.readiness();
+            case Owner other -> other.readiness();
+            default -> null;
+        };
+    }
+
+    /**
+     * {@return those of the operations that are ready now} Not asked while there is a {@link #delegate}. May take locks of the
+     * connection; called without one of them.
+     *
+     * @param operations as in {@link SelectionKey}
+     */
+    abstract int readyOps(int operations);
+
+    /** Looks for news, and so runs the device of a channel that was ready lately. */
+    void poll() {
+        // There is no device.
+    }
+
+    /** {@return the channel of the JDK's that is waited for instead, null if there is none} It does not block. */
+    @Nullable
+    SelectableChannel delegate() {
+        return null;
+    }
+
+    @Override
+    public final void onReady(boolean hasInput, boolean hasOutput) {
+        onReady((hasInput ? INPUT : 0) | (hasOutput ? OUTPUT : 0));
+    }
+
+    /** Tells that operations are ready now, perhaps. */
+    final void onReady(int operations) {
+        for (Listener each : listeners) {
+            each.onReady(operations);
+        }
+    }
+
+    /** Tells that there is a {@link #delegate} now. */
+    final void onRedirected() {
+        for (Listener each : listeners) {
+            each.onRedirected();
+        }
+    }
+
+    /**
+     * Frees the {@link #delegate} of the keys that selectors have for it, if those of this channel are cancelled: then it can block.
+     * May be called in {@code implConfigureBlocking}.
+     */
+    final void releaseDelegate() {
+        for (Listener each : listeners) {
+            each.onRelease();
+        }
+    }
+
+    final synchronized void add(Listener listener) {
+        Listener[] more = Arrays.copyOf(listeners, listeners.length + 1);
+        more[listeners.length] = listener;
+        listeners = more;
+    }
+
+    final synchronized void remove(Listener listener) {
+        listeners = Arrays.stream(listeners).filter(each -> !each.equals(listener))
+                .toArray(Listener[]::new);
+    }
+}

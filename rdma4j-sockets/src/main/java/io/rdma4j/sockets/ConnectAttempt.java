@@ -1,0 +1,225 @@
+package io.rdma4j.sockets;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Connects over RDMA, and over TCP if that fails, in a thread of its own. A peer that does not answer over RDMA for a second,
+ * perhaps behind a firewall, is asked over TCP. Thread safe.
+ *
+ * <p>The thread is none of the virtual ones: a channel of the JDK's that one of them has used writes only a part of what it is given,
+ * though it blocks.
+ */
+final class ConnectAttempt {
+    private static final System.Logger LOG = System.getLogger(ConnectAttempt.class.getName());
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Opener rdma;
+    private final Opener tcp;
+    private final InetSocketAddress to;
+    private final Runnable onDone;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition done = lock.newCondition();
+    private volatile @Nullable SocketChannel current;
+    private volatile @Nullable Thread thread;
+    private volatile boolean isCancelled;
+    private volatile boolean isDone;
+    private @Nullable SocketChannel result;
+    private @Nullable IOException failure;
+
+    /** Makes a channel that is bound and has its options. */
+    interface Opener {
+        SocketChannel open() throws IOException;
+    }
+
+    /** @param onDone called by the thread of the attempt */
+    ConnectAttempt(Opener rdma, Opener tcp, InetSocketAddress to, Runnable onDone) {
+        this.rdma = rdma;
+        this.tcp = tcp;
+        this.to = to;
+        this.onDone = onDone;
+    }
+
+    void start() {
+        thread = Thread.ofPlatform().daemon().name("rdma4j-connect").start(this::run);
+    }
+
+    boolean isDone() {
+        return isDone;
+    }
+
+    /**
+     * Waits until it is done, also if the thread is interrupted: that ends it.
+     *
+     * @param timeoutMs 0 for no limit
+     * @return whether it is done
+     */
+    boolean await(int timeoutMs) {
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        boolean isInterrupted = false;
+        lock.lock();
+        try {
+            while (!isDone) {
+                if (timeoutMs == 0) {
+                    done.awaitUninterruptibly();
+                    continue;
+                }
+                long leftNs = endNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    return false;
+                }
+                try {
+                    long _ = done.awaitNanos(leftNs);
+                } catch (InterruptedException e) {
+                    isInterrupted = true;
+                }
+            }
+            return true;
+        } finally {
+            lock.unlock();
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /**
+     * {@return the connected channel, which blocks} Once it is done.
+     *
+     * @throws IOException why it is not connected over TCP; why not over RDMA is suppressed in it
+     */
+    SocketChannel result() throws IOException {
+        lock.lock();
+        try {
+            if (failure != null) {
+                throw failure;
+            }
+            if (result == null) {
+                throw new IllegalStateException("it is not done");
+            }
+            return result;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends it; its channel is closed. */
+    void cancel() {
+        isCancelled = true;
+        close(current);
+        LockSupport.unpark(thread);
+    }
+
+    private static void close(@Nullable SocketChannel channel) {
+        if (channel != null) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                LOG.log(System.Logger.Level.DEBUG, "a channel is given up", e);
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- in its thread
+
+    private void run() {
+        SocketChannel made = null;
+        IOException why = null;
+        try {
+            made = connect();
+        } catch (IOException e) {
+            why = e;
+        } catch (RuntimeException | Error e) {
+            why = new IOException("connecting failed: " + e, e);
+        }
+        lock.lock();
+        try {
+            result = made;
+            failure = why;
+            isDone = true;
+            done.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        onDone.run();
+    }
+
+    private SocketChannel connect() throws IOException {
+        IOException overRdma;
+        try {
+            return connectOverRdma((RdmaSocketChannel) track(rdma.open()));
+        } catch (IOException e) {
+            overRdma = e;
+        }
+        close(current);
+        SocketChannel over = track(tcp.open());
+        try {
+            over.connect(to);
+        } catch (IOException e) {
+            close(over);
+            e.addSuppressed(overRdma);
+            throw e;
+        }
+        LOG.log(System.Logger.Level.DEBUG, "{0} is reached over TCP, not over RDMA: {1}", to,
+                overRdma.getMessage());
+        return over;
+    }
+
+    private SocketChannel track(SocketChannel opened) throws IOException {
+        current = opened;
+        if (isCancelled) {
+            close(opened);
+            throw new AsynchronousCloseException();
+        }
+        return opened;
+    }
+
+    private SocketChannel connectOverRdma(RdmaSocketChannel channel) throws IOException {
+        Thread self = Thread.currentThread();
+        ChannelReadiness.Listener waking = new ChannelReadiness.Listener() {
+            @Override
+            public void onReady(int operations) {
+                LockSupport.unpark(self);
+            }
+
+            @Override
+            public void onRedirected() {
+                // It is over RDMA for good.
+            }
+
+            @Override
+            public void onRelease() {
+                // No selector has it.
+            }
+        };
+        channel.readiness().add(waking);
+        // A program that listens over TCP must not get the bytes by which iWARP begins.
+        channel.avoidPortsOfTcp();
+        try {
+            channel.configureBlocking(false);
+            boolean isConnected = channel.connect(to);
+            long endNs = System.nanoTime() + PATIENCE_NS;
+            while (!isConnected && !isCancelled) {
+                long leftNs = endNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    throw new SocketTimeoutException("nobody answers over RDMA");
+                }
+                LockSupport.parkNanos(this, leftNs);
+                isConnected = channel.finishConnect();
+            }
+            channel.configureBlocking(true);
+            return channel;
+        } finally {
+            channel.readiness().remove(waking);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.jdk.JdkProvider;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The JDK's own channels in an {@link RdmaSelector}: a selector of the JDK's with a key for each of them.
+ *
+ * <p>While the selecting thread waits for channels over RDMA, a thread of its own waits here, and wakes it once. It goes on to wait
+ * when the selecting thread has seen that nothing is ready, so a selector without such channels has no thread.
+ *
+ * <p>The selecting thread calls this, but for {@link #wakeup} and {@link #release}.
+ */
+final class JdkChannels {
+    private static final System.Logger LOG = System.getLogger(JdkChannels.class.getName());
+
+    private final Selector inner;
+    private final Runnable onReady;
+    /** Held by who is in the inner selector: before its locks, and those of its channels. */
+    private final ReentrantLock gate = new ReentrantLock();
+    private volatile boolean isWatching;
+    /** The watching thread has found something. */
+    private volatile boolean hasFound;
+    /** What the watching thread waits for is not what it should wait for. */
+    private boolean isStale;
+    private volatile boolean isClosed;
+    private @Nullable Thread watcher;
+    /** Of keys that are not cancelled: those of the inner selector go later. */
+    private int channels;
+
+    /** @param onReady wakes the selecting thread */
+    JdkChannels(Runnable onReady) throws IOException {
+        inner = JdkProvider.provider().openSelector();
+        this.onReady = onReady;
+    }
+
+    /** {@return how many channels there are} */
+    int size() {
+        return channels;
+    }
+
+    // ---------------------------------------------------------------- keys
+
+    /** Waits for other operations of a channel, or for a channel that is new. */
+    void await(RdmaSelectionKey key, SelectableChannel channel, int operations) throws IOException {
+        isStale = true;
+        SelectionKey known = key.inner;
+        try {
+            if (known != null && known.isValid()) {
+                known.interestOps(operations);
+            } else {
+                enter();
+                try {
+                    // A key that was cancelled is in the way until the next look.
+                    inner.selectNow(_ -> {});
+                    // One that was cancelled meanwhile may have been let go already.
+                    if (key.isValid()) {
+                        key.inner = channel.register(inner, operations, key);
+                        channels += known == null ? 1 : 0;
+                    }
+                } finally {
+                    gate.unlock();
+                }
+            }
+        } catch (ClosedChannelException | CancelledKeyException
+                | IllegalBlockingModeException e) {
+            // Then its outer key is cancelled as well, or about to be.
+            isStale = true;
+        }
+    }
+
+    /** The key is in the selector no more. */
+    void forget(RdmaSelectionKey key) {
+        SelectionKey known = key.inner;
+        if (known != null) {
+            known.cancel();
+            isStale = true;
+            channels--;
+        }
+    }
+
+    /** Lets a channel go whose key is cancelled. By any thread, which may have locks of a channel that the inner one stands for. */
+    void release(RdmaSelectionKey key) {
+        if (isClosed) {
+            return;
+        }
+        enter();
+        try {
+            SelectionKey known = key.inner;
+            if (known == null) {
+                return;
+            }
+            known.cancel();
+            inner.selectNow(_ -> {});
+        } catch (IOException | ClosedSelectorException e) {
+            LOG.log(System.Logger.Level.DEBUG, "the selector was closed meanwhile", e);
+        } finally {
+            gate.unlock();
+        }
+        // Who watched here, or waited, has to begin anew.
+        hasFound = true;
+        onReady.run();
+    }
+
+    void close() throws IOException {
+        isClosed = true;
+        isWatching = false;
+        inner.close();
+        LockSupport.unpark(watcher);
+    }
+
+    // ---------------------------------------------------------------- looking and waiting
+
+    /** Makes the thread return that is in the inner selector, now or next. */
+    void wakeup() {
+        inner.wakeup();
+    }
+
+    private void enter() {
+        if (!gate.tryLock()) {
+            isWatching = false;
+            inner.wakeup();
+            gate.lock();
+        }
+    }
+
+    /** {@return whether a look is needed to know that nothing is ready} */
+    boolean mustLook() {
+        return isStale || hasFound || !isWatching;
+    }
+
+    boolean hasFound() {
+        return hasFound;
+    }
+
+    /** Adds the keys that are ready now, with their operations. */
+    void look(List<RdmaSelectionKey> ready) throws IOException {
+        isWatching = false;
+        enter();
+        try {
+            hasFound = false;
+            isStale = false;
+            inner.selectNow(found -> add(found, ready));
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /**
+     * Waits in the inner selector itself, and adds what is ready then.
+     *
+     * @param leftNs {@link Long#MAX_VALUE} for no limit
+     */
+    void select(List<RdmaSelectionKey> ready, long leftNs) throws IOException {
+        isWatching = false;
+        enter();
+        try {
+            long leftMs = leftNs == Long.MAX_VALUE
+                    ? 0
+                    : Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs + 999_999));
+            inner.select(found -> add(found, ready), leftMs);
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    private static void add(SelectionKey found, List<RdmaSelectionKey> ready) {
+        if (found.attachment() instanceof RdmaSelectionKey key && key.isValid()) {
+            key.addTo(ready, found.readyOps());
+        }
+    }
+
+    /** Lets the thread of its own wait. */
+    void watch() {
+        if (isWatching) {
+            return;
+        }
+        isWatching = true;
+        Thread thread = watcher;
+        if (thread == null) {
+            thread = Thread.ofPlatform().daemon().name("rdma4j-selector").unstarted(this::run);
+            watcher = thread;
+            thread.start();
+        } else {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void run() {
+        while (!isClosed) {
+            if (!isWatching) {
+                LockSupport.park(this);
+                continue;
+            }
+            try {
+                watchOnce();
+            } catch (IOException | ClosedSelectorException e) {
+                LOG.log(System.Logger.Level.DEBUG, "a selector ends", e);
+            }
+        }
+    }
+
+    private void watchOnce() throws IOException {
+        if (waitForAny()) {
+            onReady.run();
+        }
+    }
+
+    /** {@return whether any channel is ready} If not, the thread was to leave. */
+    private boolean waitForAny() throws IOException {
+        gate.lock();
+        try {
+            if (!isWatching || inner.select(_ -> {}) == 0) {
+                return false;
+            }
+            isWatching = false;
+            hasFound = true;
+            return true;
+        } finally {
+            gate.unlock();
+        }
+    }
+}

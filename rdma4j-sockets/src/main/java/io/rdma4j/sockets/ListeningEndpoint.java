@@ -1,0 +1,183 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.engine.BoundId;
+import io.rdma4j.sockets.engine.ReadinessListener;
+import io.rdma4j.sockets.engine.SocketConnection;
+import io.rdma4j.sockets.engine.SocketEngine;
+import io.rdma4j.sockets.engine.SocketListener;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketImpl;
+import java.net.SocketOption;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** What a {@link java.net.ServerSocket} over RDMA is made of. What that class checks is not checked here. Thread safe. */
+final class ListeningEndpoint extends SocketImpl {
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
+    private final ReentrantLock acceptLock = new ReentrantLock();
+    private final ReentrantLock stateLock = new ReentrantLock();
+    private @Nullable InetSocketAddress wanted;
+    private @Nullable BoundId bound;
+    private volatile @Nullable SocketListener listener;
+    private volatile boolean isClosed;
+
+    private void requireOpen() throws SocketException {
+        if (isClosed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
+    @Override
+    protected void create(boolean isStream) throws IOException {
+        if (!isStream) {
+            throw new IOException("a socket over RDMA is one of streams");
+        }
+    }
+
+    @Override
+    protected void bind(InetAddress host, int port) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            InetSocketAddress local = new InetSocketAddress(host, port);
+            wanted = local;
+            bound = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(), local);
+            address = host;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    protected void listen(int backlog) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            BoundId taken = Objects.requireNonNull(bound);
+            bound = null;
+            SocketListener made = SocketListener.listen(SocketEngine.ofProcess(),
+                    options.named().settings(), taken, Objects.requireNonNull(wanted), backlog,
+                    ReadinessListener.NONE);
+            listener = made;
+            localport = made.localAddress().getPort();
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    protected void accept(SocketImpl accepted) throws IOException {
+        acceptLock.lock();
+        try {
+            SocketListener from = Objects.requireNonNull(listener);
+            TimeLimit limit = options.limit();
+            SocketConnection taken = null;
+            while (taken == null) {
+                requireOpen();
+                SocketWait.until(() -> from.hasInput() || isClosed, from::await, limit, "Accept");
+                requireOpen();
+                taken = from.poll();
+            }
+            ((StreamEndpoint) accepted).accepted(taken, options.named());
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    @Override
+    protected void close() {
+        stateLock.lock();
+        try {
+            isClosed = true;
+            BoundId unused = bound;
+            if (unused != null) {
+                unused.close();
+            }
+            SocketListener left = listener;
+            if (left != null) {
+                left.close();
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public void setOption(int number, Object value) throws SocketException {
+        requireOpen();
+        options.set(number, value);
+    }
+
+    @Override
+    public Object getOption(int number) throws SocketException {
+        requireOpen();
+        return options.get(number);
+    }
+
+    @Override
+    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
+        requireOpen();
+        options.named().setChecked(name, value);
+    }
+
+    @Override
+    protected <T> T getOption(SocketOption<T> name) throws IOException {
+        requireOpen();
+        return options.named().get(name);
+    }
+
+    @Override
+    protected Set<SocketOption<?>> supportedOptions() {
+        return options.named().supported();
+    }
+
+    // ---------------------------------------------------------------- of connections
+
+    private static SocketException notConnected() {
+        return new SocketException("a listening socket has no connection");
+    }
+
+    @Override
+    protected void connect(String host, int port) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void connect(InetAddress host, int port) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void connect(SocketAddress remote, int timeoutMs) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected InputStream getInputStream() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected OutputStream getOutputStream() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected int available() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void sendUrgentData(int data) throws IOException {
+        throw notConnected();
+    }
+}

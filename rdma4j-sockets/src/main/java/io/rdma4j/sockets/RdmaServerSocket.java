@@ -1,0 +1,26 @@
+package io.rdma4j.sockets;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+
+/** A server socket over RDMA. All that it does is the JDK's, on a {@link ListeningEndpoint}, but for the kind of its sockets. */
+final class RdmaServerSocket extends ServerSocket {
+    RdmaServerSocket() {
+        super(new ListeningEndpoint());
+    }
+
+    @Override
+    public Socket accept() throws IOException {
+        if (isClosed()) {
+            throw new SocketException("Socket is closed");
+        }
+        if (!isBound()) {
+            throw new SocketException("Socket is not bound yet");
+        }
+        RdmaSocket accepted = RdmaSocket.open();
+        implAccept(accepted);
+        return accepted;
+    }
+}

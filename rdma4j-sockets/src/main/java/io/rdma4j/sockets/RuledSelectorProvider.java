@@ -1,0 +1,139 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.jdk.OverDevices;
+import io.rdma4j.sockets.rules.SocketRules;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.Channel;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+
+/**
+ * Makes channels that go over RDMA or over TCP as rules say, and decide when they connect or bind. It can be the provider of the
+ * JVM, for programs that know nothing of RDMA:
+ *
+ * <pre>
+ * java -Djava.nio.channels.spi.SelectorProvider=io.rdma4j.sockets.RuledSelectorProvider
+ *      -Drdma4j.sockets.rules=10.0.0.0/8=rdma,*=tcp
+ *      --add-exports java.base/sun.nio.ch=ALL-UNNAMED ...
+ * </pre>
+ *
+ * <p>{@code docs/sockets.md} has the rules. Datagram channels, pipes and channels of Unix domain sockets are those of the JDK.
+ * Thread safe.
+ *
+ * @since 0.1.0
+ */
+public final class RuledSelectorProvider extends SelectorProvider implements OverDevices {
+    /** The property with the rules of the JVM's provider. Default: {@code rdma}, everything over RDMA. */
+    public static final String RULES = "rdma4j.sockets.rules";
+
+    private volatile @Nullable SocketRules rules;
+
+    /**
+     * A provider with the rules of the property {@value #RULES}. Called by the JVM while it has no provider, so it does nothing: the rules
+     * are read when the first channel is opened, which fails if they are wrong.
+     */
+    public RuledSelectorProvider() {}
+
+    /**
+     * A provider with these rules.
+     *
+     * @param rules as {@code docs/sockets.md} says, such as {@code 10.0.0.0/8=rdma,*=tcp}
+     * @throws IllegalArgumentException naming the rule that is wrong, and what would be right
+     */
+    public RuledSelectorProvider(String rules) {
+        this.rules = SocketRules.parse(rules);
+    }
+
+    private SocketRules rules() throws IOException {
+        SocketRules known = rules;
+        if (known == null) {
+            try {
+                known = SocketRules.parse(System.getProperty(RULES, ""));
+            } catch (IllegalArgumentException e) {
+                throw new IOException("-D" + RULES + ": " + e.getMessage(), e);
+            }
+            rules = known;
+        }
+        return known;
+    }
+
+    /** {@return a channel that is neither bound nor connected, and not decided} */
+    @Override
+    public SocketChannel openSocketChannel() throws IOException {
+        return new RuledSocketChannel(this, rules(), null);
+    }
+
+    /**
+     * {@return a channel that is neither bound nor connected}
+     *
+     * @param family of IP; a channel of another family is one of the JDK's
+     */
+    @Override
+    public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+        return isOfTheJdk(family)
+                ? JdkProvider.provider().openSocketChannel(family)
+                : new RuledSocketChannel(this, rules(), ChannelAddresses.requireInternet(family));
+    }
+
+    private static boolean isOfTheJdk(ProtocolFamily family) {
+        return family == StandardProtocolFamily.UNIX;
+    }
+
+    /** {@return a listening channel that is not bound, and not decided} */
+    @Override
+    public ServerSocketChannel openServerSocketChannel() throws IOException {
+        return new RuledServerSocketChannel(this, rules(), null);
+    }
+
+    /**
+     * {@return a listening channel that is not bound}
+     *
+     * @param family of IP; a channel of another family is one of the JDK's
+     */
+    @Override
+    public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+        return isOfTheJdk(family)
+                ? JdkProvider.provider().openServerSocketChannel(family)
+                : new RuledServerSocketChannel(this, rules(),
+                        ChannelAddresses.requireInternet(family));
+    }
+
+    /** {@return a channel of the JDK's} */
+    @Override
+    public DatagramChannel openDatagramChannel() throws IOException {
+        return JdkProvider.provider().openDatagramChannel();
+    }
+
+    /** {@return a channel of the JDK's} */
+    @Override
+    public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+        return JdkProvider.provider().openDatagramChannel(family);
+    }
+
+    /** {@return a pipe of the JDK's} */
+    @Override
+    public Pipe openPipe() throws IOException {
+        return JdkProvider.provider().openPipe();
+    }
+
+    /** {@return what the process was started with, a channel of the JDK's} */
+    @Override
+    public @Nullable Channel inheritedChannel() throws IOException {
+        return JdkProvider.provider().inheritedChannel();
+    }
+
+    /** {@return a selector for all of them} */
+    @Override
+    public AbstractSelector openSelector() throws IOException {
+        return new RdmaSelector(this);
+    }
+}

@@ -1,0 +1,566 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.sockets.rules.Rule;
+import io.rdma4j.sockets.rules.Side;
+import io.rdma4j.sockets.rules.SocketRules;
+import io.rdma4j.sockets.rules.Way;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A channel that decides by rules, when it connects, whether it goes over RDMA or over TCP; from then on it hands everything to a
+ * channel of that kind. What was set before counts for it. Thread safe.
+ *
+ * <p>A channel of the JDK's is behind one of these, and not in the hands of the program, because a selector of ours learns of a
+ * cancelled key only from its own channels.
+ */
+final class RuledSocketChannel extends SocketChannel implements ChannelReadiness.Owner {
+    private final SocketRules rules;
+    private final @Nullable ProtocolFamily family;
+    /** Before the lock of the blocking mode. */
+    private final ReentrantLock stateLock = new ReentrantLock();
+    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
+    /** What it was bound to while it was open what it goes over; and the port that is held for it meanwhile. */
+    private @Nullable InetSocketAddress asked;
+    private volatile @Nullable SocketChannel held;
+    private volatile @Nullable ConnectAttempt attempt;
+    private volatile @Nullable SocketChannel chosen;
+    private volatile @Nullable Rule rule;
+    private final Socket socket = ChannelSocket.of(this, new RuledOperations(this));
+
+    private final ChannelReadiness readiness = new ChannelReadiness() {
+        @Override
+        int readyOps(int operations) {
+            ConnectAttempt pending = attempt;
+            if (pending != null) {
+                return pending.isDone() ? operations : 0;
+            }
+            return chosen instanceof RdmaSocketChannel rdma
+                    ? rdma.readiness().readyOps(operations)
+                    : 0;
+        }
+
+        @Override
+        void poll() {
+            if (chosen instanceof RdmaSocketChannel rdma) {
+                rdma.readiness().poll();
+            }
+        }
+
+        @Override
+        @Nullable
+        SelectableChannel delegate() {
+            SocketChannel made = chosen;
+            return made instanceof RdmaSocketChannel ? null : made;
+        }
+    };
+
+    RuledSocketChannel(SelectorProvider provider, SocketRules rules,
+            @Nullable ProtocolFamily family) {
+        super(provider);
+        this.rules = rules;
+        this.family = family;
+    }
+
+    /** {@return one over TCP that was accepted} */
+    static RuledSocketChannel ofAccepted(SelectorProvider provider, SocketRules rules,
+            SocketChannel accepted) {
+        RuledSocketChannel made = new RuledSocketChannel(provider, rules, null);
+        made.chosen = accepted;
+        return made;
+    }
+
+    @Override
+    public ChannelReadiness readiness() {
+        return readiness;
+    }
+
+    /** {@return what it goes over, null while that is open} */
+    @Nullable
+    SocketChannel chosen() {
+        return chosen;
+    }
+
+    /** {@return where it is bound while it is open what it goes over, null if it is not} */
+    @Nullable
+    InetSocketAddress heldAddress() {
+        SocketChannel holding = held;
+        return holding == null
+                ? null
+                : (InetSocketAddress) holding.socket().getLocalSocketAddress();
+    }
+
+    private void requireOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    private SocketChannel requireChosen() throws ClosedChannelException {
+        SocketChannel made = chosen;
+        if (made == null) {
+            requireOpen();
+            throw new NotYetConnectedException();
+        }
+        return made;
+    }
+
+    /** {@return the error} A channel that has closed itself, by an interrupt or because it did not connect, closes this one. */
+    private IOException ended(IOException error, SocketChannel made) throws IOException {
+        if (!made.isOpen() && isOpen()) {
+            close();
+        }
+        return error;
+    }
+
+    // ---------------------------------------------------------------- deciding
+
+    /** {@return a channel of the kind, with the options so far} */
+    private SocketChannel open(Way way) throws IOException {
+        SocketChannel made = way == Way.RDMA
+                ? new RdmaSocketChannel(provider(), family)
+                : openOfTheJdk();
+        try {
+            options.giveTo(made);
+            return made;
+        } catch (IOException | RuntimeException e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    private SocketChannel openOfTheJdk() throws IOException {
+        SelectorProvider jdk = JdkProvider.provider();
+        return family == null ? jdk.openSocketChannel() : jdk.openSocketChannel(family);
+    }
+
+    /** {@return a channel of the kind, bound as it was asked for} */
+    private SocketChannel openBound(Way way) throws IOException {
+        SocketChannel holding = held;
+        InetSocketAddress wanted = asked;
+        if (holding == null || wanted == null) {
+            return open(way);
+        }
+        if (way == Way.TCP && holding.isOpen()) {
+            options.giveTo(holding);
+            return holding;
+        }
+        InetSocketAddress had = (InetSocketAddress) holding.getLocalAddress();
+        holding.close();
+        SocketChannel made = open(way);
+        try {
+            bind(made, had, wanted);
+            return made;
+        } catch (IOException | RuntimeException e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    /** Over RDMA somebody else may have the port that the system gave over TCP. */
+    private static void bind(SocketChannel made, InetSocketAddress had, InetSocketAddress wanted)
+            throws IOException {
+        try {
+            made.bind(had);
+        } catch (BindException e) {
+            if (wanted.getPort() != 0) {
+                throw e;
+            }
+            made.bind(wanted);
+        }
+    }
+
+    private SocketChannel adopt(SocketChannel made) throws IOException {
+        synchronized (blockingLock()) {
+            made.configureBlocking(isBlocking());
+            chosen = made;
+        }
+        held = null;
+        if (!isOpen()) {
+            // It was closed meanwhile, by a thread that did not see it.
+            made.close();
+            throw new AsynchronousCloseException();
+        }
+        if (made instanceof RdmaSocketChannel rdma) {
+            rdma.readiness().add(new Forwarding(readiness));
+            readiness.onReady(validOps());
+        } else {
+            readiness.onRedirected();
+        }
+        return made;
+    }
+
+    /** Tells the listeners of one channel what the channel behind it tells. */
+    record Forwarding(ChannelReadiness to) implements ChannelReadiness.Listener {
+        @Override
+        public void onReady(int operations) {
+            to.onReady(operations);
+        }
+
+        @Override
+        public void onRedirected() {
+            to.onRedirected();
+        }
+
+        @Override
+        public void onRelease() {
+            to.releaseDelegate();
+        }
+    }
+
+    @Override
+    public RuledSocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (attempt != null) {
+                throw new ConnectionPendingException();
+            }
+            SocketChannel made = chosen;
+            SocketChannel holding = held;
+            if (made != null || holding != null) {
+                Objects.requireNonNullElse(made, holding).bind(local);
+                return this;
+            }
+            InetSocketAddress wanted = ChannelAddresses.local(local, family);
+            Way only = rules.only(Side.CONNECT);
+            boolean isDecided = only == Way.RDMA || only == Way.TCP;
+            SocketChannel opened = open(only == Way.RDMA ? Way.RDMA : Way.TCP);
+            try {
+                opened.bind(wanted);
+            } catch (IOException | RuntimeException e) {
+                opened.close();
+                throw e;
+            }
+            if (isDecided) {
+                adopt(opened);
+            } else {
+                asked = wanted;
+                held = opened;
+            }
+            return this;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    @Override
+    public boolean connect(SocketAddress remote) throws IOException {
+        SocketChannel made = decide(remote);
+        if (made == null) {
+            return outcome(Objects.requireNonNull(attempt), 0);
+        }
+        try {
+            return made.connect(target(remote, made));
+        } catch (IOException e) {
+            throw ended(explained(e), made);
+        }
+    }
+
+    /**
+     * Connects a channel that blocks.
+     *
+     * @param timeoutMs how long that may take, from 1
+     * @throws java.net.SocketTimeoutException if it takes longer; the channel is closed then
+     */
+    void connect(SocketAddress remote, int timeoutMs) throws IOException {
+        SocketChannel made = decide(remote);
+        if (made == null) {
+            boolean _ = outcome(Objects.requireNonNull(attempt), timeoutMs);
+            return;
+        }
+        try {
+            made.socket().connect(target(remote, made), timeoutMs);
+        } catch (IOException e) {
+            throw ended(explained(e), made);
+        }
+    }
+
+    /** The JDK says by itself what is wrong with an address. */
+    private SocketAddress target(SocketAddress remote, SocketChannel made) throws IOException {
+        return made instanceof RdmaSocketChannel
+                ? ChannelAddresses.remote(remote, family)
+                : remote;
+    }
+
+    /**
+     * Decides what it goes over.
+     *
+     * @return the channel to connect; null if an attempt connects it
+     */
+    @Nullable
+    SocketChannel decide(SocketAddress remote) throws IOException {
+        InetSocketAddress to = ChannelAddresses.remote(remote, family);
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (attempt != null) {
+                throw new ConnectionPendingException();
+            }
+            SocketChannel made = chosen;
+            Rule decided = rules.decide(Side.CONNECT, to);
+            if (made != null) {
+                if (!made.isConnected()) {
+                    rule = decided;
+                }
+                return made;
+            }
+            rule = decided;
+            if (decided.way() == Way.AUTO) {
+                ConnectAttempt started = new ConnectAttempt(() -> openBound(Way.RDMA),
+                        () -> openBound(Way.TCP), to, () -> readiness.onReady(validOps()));
+                attempt = started;
+                started.start();
+                return null;
+            }
+            try {
+                return adopt(openBound(decided.way()));
+            } catch (IOException e) {
+                close();
+                throw explained(e);
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    private IOException explained(IOException error) {
+        Rule decided = rule;
+        return decided == null ? error : RuledErrors.explain(error, decided);
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        ConnectAttempt pending = attempt;
+        if (pending != null) {
+            return outcome(pending, 0);
+        }
+        SocketChannel made = chosen;
+        if (made == null) {
+            requireOpen();
+            throw new NoConnectionPendingException();
+        }
+        try {
+            return made.finishConnect();
+        } catch (IOException e) {
+            throw ended(explained(e), made);
+        }
+    }
+
+    /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
+    private boolean outcome(ConnectAttempt pending, int timeoutMs) throws IOException {
+        if (isBlocking()) {
+            boolean isInTime = true;
+            try {
+                begin();
+                isInTime = pending.await(timeoutMs);
+            } finally {
+                end(isOpen());
+            }
+            if (!isInTime) {
+                close();
+                throw new SocketTimeoutException("Connect timed out");
+            }
+        }
+        return pending.isDone() && take(pending);
+    }
+
+    private boolean take(ConnectAttempt pending) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            if (attempt != pending) {
+                return isConnected();
+            }
+            try {
+                SocketChannel made = pending.result();
+                attempt = null;
+                adopt(made);
+                return true;
+            } catch (IOException e) {
+                close();
+                throw e;
+            }
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        SocketChannel made = chosen;
+        return made != null && made.isConnected();
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        SocketChannel made = chosen;
+        return attempt != null || (made != null && made.isConnectionPending());
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        requireOpen();
+        SocketChannel made = chosen;
+        return made == null ? null : made.getRemoteAddress();
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        requireOpen();
+        SocketChannel made = chosen == null ? held : chosen;
+        return made == null || !made.isOpen() ? null : made.getLocalAddress();
+    }
+
+    // ---------------------------------------------------------------- bytes
+
+    @Override
+    public int read(ByteBuffer dst) throws IOException {
+        Objects.requireNonNull(dst);
+        SocketChannel made = requireChosen();
+        try {
+            return made.read(dst);
+        } catch (IOException e) {
+            throw ended(e, made);
+        }
+    }
+
+    @Override
+    public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, dsts.length);
+        SocketChannel made = requireChosen();
+        try {
+            return made.read(dsts, offset, length);
+        } catch (IOException e) {
+            throw ended(e, made);
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer src) throws IOException {
+        Objects.requireNonNull(src);
+        SocketChannel made = requireChosen();
+        try {
+            return made.write(src);
+        } catch (IOException e) {
+            throw ended(e, made);
+        }
+    }
+
+    @Override
+    public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, srcs.length);
+        SocketChannel made = requireChosen();
+        try {
+            return made.write(srcs, offset, length);
+        } catch (IOException e) {
+            throw ended(e, made);
+        }
+    }
+
+    @Override
+    public RuledSocketChannel shutdownInput() throws IOException {
+        requireChosen().shutdownInput();
+        return this;
+    }
+
+    @Override
+    public RuledSocketChannel shutdownOutput() throws IOException {
+        requireChosen().shutdownOutput();
+        return this;
+    }
+
+    // ---------------------------------------------------------------- options
+
+    @Override
+    public <T> RuledSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        SocketChannel made = chosen;
+        if (made != null) {
+            made.setOption(name, value);
+            return this;
+        }
+        options.change(name, value, this);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        SocketChannel made = chosen;
+        if (made != null) {
+            return made.getOption(name);
+        }
+        return options.value(name, this);
+    }
+
+    /** {@return those of the chosen channel; before, what can be kept for it} */
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        SocketChannel made = chosen;
+        return made == null ? options.supported() : made.supportedOptions();
+    }
+
+    @Override
+    public Socket socket() {
+        return socket;
+    }
+
+    // ---------------------------------------------------------------- closing
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        ConnectAttempt pending = attempt;
+        if (pending != null) {
+            pending.cancel();
+        }
+        SocketChannel holding = held;
+        if (holding != null) {
+            holding.close();
+        }
+        SocketChannel made = chosen;
+        if (made != null) {
+            made.close();
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean isBlocking) throws IOException {
+        SocketChannel made = chosen;
+        if (made == null) {
+            return;
+        }
+        if (isBlocking) {
+            readiness.releaseDelegate();
+        }
+        made.configureBlocking(isBlocking);
+    }
+
+    @Override
+    public String toString() {
+        SocketChannel made = chosen;
+        return getClass().getSimpleName() + "["
+                + (made != null ? made.toString() : isOpen() ? "undecided" : "closed") + "]";
+    }
+}

@@ -1,0 +1,89 @@
+package io.rdma4j.sockets;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Accepts over TCP in a virtual thread of its own, for a listener that accepts over RDMA as well: it has one place to wait then.
+ * Thread safe.
+ */
+final class TcpAcceptor {
+    private static final System.Logger LOG = System.getLogger(TcpAcceptor.class.getName());
+    /** Connections wait in the system's backlog; a few are taken out, so that it can be seen that there is one. */
+    private static final int AHEAD = 4;
+    /** After a failure that is none of the listener's own, such as a lack of file descriptors. */
+    private static final long REST_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final ServerSocketChannel listener;
+    private final Runnable onAccepted;
+    private final BlockingQueue<SocketChannel> accepted = new LinkedBlockingQueue<>(AHEAD);
+    private @Nullable Thread thread;
+
+    /**
+     * @param listener bound; it belongs to this, and blocks
+     * @param onAccepted called by the thread of its own
+     */
+    TcpAcceptor(ServerSocketChannel listener, Runnable onAccepted) {
+        this.listener = listener;
+        this.onAccepted = onAccepted;
+    }
+
+    void start() {
+        thread = Thread.ofVirtual().name("rdma4j-accept").start(this::run);
+    }
+
+    boolean hasAny() {
+        return !accepted.isEmpty();
+    }
+
+    /** {@return the oldest connection, null if there is none} */
+    @Nullable
+    SocketChannel poll() {
+        return accepted.poll();
+    }
+
+    private void run() {
+        while (listener.isOpen()) {
+            try {
+                accepted.put(listener.accept());
+                onAccepted.run();
+            } catch (IOException e) {
+                if (listener.isOpen()) {
+                    LOG.log(System.Logger.Level.WARNING, "no connection is accepted over TCP", e);
+                    LockSupport.parkNanos(this, REST_NS);
+                }
+            } catch (InterruptedException e) {
+                // By close.
+                break;
+            }
+        }
+        closeLeft();
+    }
+
+    private void closeLeft() {
+        for (SocketChannel left = poll(); left != null; left = poll()) {
+            try {
+                left.close();
+            } catch (IOException e) {
+                LOG.log(System.Logger.Level.DEBUG, "nobody has taken it", e);
+            }
+        }
+    }
+
+    /** Stops listening, and ends the connections that nobody has taken. */
+    void close() throws IOException {
+        listener.close();
+        Thread running = thread;
+        if (running != null) {
+            running.interrupt();
+        }
+        closeLeft();
+    }
+}

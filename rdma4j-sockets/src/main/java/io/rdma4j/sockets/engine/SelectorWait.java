@@ -1,0 +1,83 @@
+package io.rdma4j.sockets.engine;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Where the thread of a selector waits. It leads the engine meanwhile, if it can, and sleeps otherwise. One thread at a time
+ * waits; any thread wakes it.
+ */
+public final class SelectorWait {
+    private final SocketEngine engine;
+    private volatile boolean isLeading;
+    private volatile @Nullable Thread sleeper;
+
+    public SelectorWait(SocketEngine engine) {
+        this.engine = engine;
+    }
+
+    /**
+     * Waits until it is done, time is up, or the thread is interrupted, whose status stays set.
+     *
+     * @param isDone becomes true before {@link #wake} is called
+     * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
+     */
+    public void await(BooleanSupplier isDone, long endNs) {
+        if (engine.tryLead()) {
+            isLeading = true;
+            try {
+                engine.lead(isDone, endNs);
+            } finally {
+                isLeading = false;
+                engine.stopLeading();
+            }
+        } else {
+            sleep(isDone, endNs);
+        }
+    }
+
+    private void sleep(BooleanSupplier isDone, long endNs) {
+        sleeper = Thread.currentThread();
+        engine.onSleep();
+        try {
+            while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
+                if (endNs == Long.MAX_VALUE) {
+                    LockSupport.park(this);
+                    continue;
+                }
+                long leftNs = endNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    return;
+                }
+                LockSupport.parkNanos(this, leftNs);
+            }
+        } finally {
+            sleeper = null;
+            engine.onAwake();
+        }
+    }
+
+    /** Makes the thread that waits look whether it is done. */
+    public void wake() {
+        Thread sleeping = sleeper;
+        if (sleeping != null) {
+            LockSupport.unpark(sleeping);
+        } else if (isLeading) {
+            engine.wakeLeader();
+        }
+    }
+
+    /** Handles the events that are there, if nobody else does, without a wait. It runs no device. */
+    public void poll() {
+        engine.moved();
+        if (engine.tryLeadAtOnce()) {
+            try {
+                engine.leadAtOnce();
+            } finally {
+                engine.stopLeading();
+            }
+        }
+    }
+}

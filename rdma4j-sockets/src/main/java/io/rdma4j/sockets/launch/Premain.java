@@ -1,0 +1,91 @@
+package io.rdma4j.sockets.launch;
+
+import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.sockets.RuledSelectorProvider;
+import io.rdma4j.sockets.rules.SocketRules;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.instrument.Instrumentation;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Makes {@link RuledSelectorProvider} the provider of a JVM before its program starts: what takes three options otherwise, and one for
+ * programs with Netty. Whatever is wrong ends the JVM with one line, since it would stay on TCP.
+ *
+ * @see Instrumentation
+ */
+public final class Premain {
+    private static final String PROVIDER = "java.nio.channels.spi.SelectorProvider";
+    /** Netty takes sockets of its own where it has a native library, and none with these. */
+    private static final List<String> WITHOUT_NATIVE = List.of("io.netty.transport.noNative",
+            "io.grpc.netty.shaded.io.netty.transport.noNative");
+    private static final String DEVICES = "META-INF/services/io.rdma4j.verbs.RdmaProvider";
+    private static final int FAILED = 1;
+
+    private Premain() {}
+
+    /**
+     * Called by the JVM.
+     *
+     * @param rules the text behind {@code -javaagent:JAR=}, null without one
+     */
+    public static void premain(@Nullable String rules, Instrumentation jvm) {
+        try {
+            String text = rules == null
+                    ? System.getProperty(RuledSelectorProvider.RULES, "")
+                    : rules;
+            requireDevices();
+            SocketRules.parse(text);
+            open(jvm);
+            set(PROVIDER, RuledSelectorProvider.class.getName());
+            System.setProperty(RuledSelectorProvider.RULES, text);
+            requireProvider();
+            WITHOUT_NATIVE.stream().filter(each -> System.getProperty(each) == null)
+                    .forEach(each -> System.setProperty(each, "true"));
+            jvm.addTransformer(new NativeTransports(System.err::println));
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            System.err.println("rdma4j: " + e.getMessage());
+            System.exit(FAILED);
+        }
+    }
+
+    /** The jar names the others of rdma4j, which lie beside it. */
+    private static void requireDevices() {
+        boolean isThere = Premain.class.getModule().isNamed()
+                || ClassLoader.getSystemResource(DEVICES) != null;
+        if (!isThere) {
+            throw new IllegalStateException("there is no provider of devices: the other jars of"
+                    + " rdma4j belong beside that of -javaagent");
+        }
+    }
+
+    /** Lets rdma4j reach the JDK's own channels, and its devices the system's calls. */
+    private static void open(Instrumentation jvm) {
+        Set<Module> ours = Set.of(JdkProvider.class.getModule());
+        jvm.redefineModule(Object.class.getModule(), Set.of(),
+                Map.of("sun.nio.ch", ours, "jdk.internal.access",
+                        Set.of(Premain.class.getModule())),
+                Map.of(), Set.of(), Map.of());
+        NativeAccess.enable();
+    }
+
+    private static void set(String property, String value) {
+        String present = System.getProperty(property);
+        if (present != null && !present.equals(value)) {
+            throw new IllegalStateException("-D" + property + "=" + present + " is set already:"
+                    + " take it away, or start without -javaagent");
+        }
+        System.setProperty(property, value);
+    }
+
+    private static void requireProvider() {
+        SelectorProvider provider = SelectorProvider.provider();
+        if (!(provider instanceof RuledSelectorProvider)) {
+            throw new IllegalStateException("the JVM has " + provider.getClass().getName()
+                    + " already: name rdma4j's -javaagent before the others");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.MemoryRegion;
+import jdk.net.ExtendedSocketOptions;
+import org.junit.jupiter.api.Test;
+
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Probes of an idle peer. */
+class KeepaliveTest {
+    /** The first probe was two hours away when the connection was made. */
+    @Test
+    void timeOfAnIdleConnectionCanBeSet() throws Exception {
+        try (ServerSocketChannel listener = Transport.ROCE.listen()) {
+            MemoryRegion[] region = new MemoryRegion[1];
+            try (CmId peer = HostilePeerTest.connect(listener, HostilePeerTest.honest(), region);
+                    SocketChannel channel = listener.accept()) {
+                channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+                Wait.until("the first credits have come", () -> received(peer) > 0);
+                long before = received(peer);
+                channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
+                Wait.until("a probe has come", () -> received(peer) >= before + 1);
+                peer.closeQueuePair();
+            } finally {
+                region[0].close();
+            }
+        }
+    }
+
+    private static long received(CmId peer) {
+        return peer.queuePair().counters().getOrDefault("rcvd_pkts", 0L);
+    }
+
+    @Test
+    void timeHasRange() throws Exception {
+        try (SocketChannel channel = Transport.ROCE.open()) {
+            assertThat(channel.getOption(ExtendedSocketOptions.TCP_KEEPIDLE)).isEqualTo(7200);
+            assertThatThrownBy(() -> channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 0))
+                    .isInstanceOf(IllegalArgumentException.class);
+            // rsockets have no interval and no count: the device repeats the probe.
+            assertThat(channel.supportedOptions())
+                    .doesNotContain(ExtendedSocketOptions.TCP_KEEPINTERVAL);
+        }
+    }
+}
