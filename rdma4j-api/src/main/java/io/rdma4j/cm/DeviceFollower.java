@@ -43,7 +43,12 @@ final class DeviceFollower {
         this(task, PAUSE_NS);
     }
 
-    /** As above, with another pause until what was left undone is tried again. */
+    /**
+     * With another pause.
+     *
+     * @param task returns whether it leaves something undone that may succeed without a change of the devices
+     * @param pauseNs how long after that it is tried again
+     */
     DeviceFollower(BooleanSupplier task, long pauseNs) {
         this.task = task;
         this.pauseNs = pauseNs;
