@@ -30,7 +30,7 @@ final class PostChecks {
      */
     static void check(SendWorkRequest request, long length, SoftQueuePair queuePair,
             QueuePairCapabilities sizes, MemoryWindowType bindable) throws RdmaException {
-        QueuePairState state = queuePair.state();
+        QueuePairState state = queuePair.lastState();
         switch (state) {
             case RTS, SQD, SQE, ERR -> {
                 // Allowed; in SQE and ERR it is flushed.

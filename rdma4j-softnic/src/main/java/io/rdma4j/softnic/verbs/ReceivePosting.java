@@ -62,7 +62,7 @@ final class ReceivePosting {
             throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
                     "the queue pair draws from a shared receive queue: post there");
         }
-        PostChecks.check(request, queuePair.state(), spec.capabilities());
+        PostChecks.check(request, queuePair.lastState(), spec.capabilities());
         ReceiveRequest slot = ring.free();
         if (slot == null) {
             throw PostChecks.full(false, spec.capabilities().maxReceiveRequests());

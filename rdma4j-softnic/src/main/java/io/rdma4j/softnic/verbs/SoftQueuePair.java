@@ -143,7 +143,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return state;
     }
 
-    /** {@return its state, or the last one if it was just closed} For observers. */
+    /** {@return its state, or the last one if it was just closed} For observers, and for posts that found it open a moment ago. */
     public QueuePairState lastState() {
         return state;
     }
