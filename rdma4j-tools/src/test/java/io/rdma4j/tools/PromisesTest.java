@@ -33,6 +33,9 @@ class PromisesTest {
     private static final Pattern PROPERTY_OF_A_DOCUMENT = Pattern.compile(
             "\\b(rdma4j(?:\\.[a-z]+)+(?:[A-Z]\\w*)?)=");
     private static final Pattern COMMAND = Pattern.compile("COMMANDS\\.put\\(\"([a-z_-]+)\"");
+    /** Starts no tool of this project, but the command that is its argument. */
+    private static final Pattern COMMAND_OF_LAUNCHER = Pattern
+            .compile("(?m)^if \\[ \"\\$\\{1:-\\}\" = (\\w+) \\]");
     private static final Pattern COMMAND_OF_A_DOCUMENT = Pattern.compile("\\./rdma4j ([a-z_]+)");
     private static final Pattern RECORD = Pattern.compile("\\bADR (\\d+)");
 
@@ -55,6 +58,8 @@ class PromisesTest {
     void commandsOfTheDocumentsAreCommandsAndTheReadmeHasAll() throws IOException {
         Set<String> commands = matches(List.of(Files.readString(ROOT.resolve(
                 "rdma4j-tools/src/main/java/io/rdma4j/tools/Main.java"))), COMMAND);
+        commands.addAll(
+                matches(List.of(Files.readString(ROOT.resolve("rdma4j"))), COMMAND_OF_LAUNCHER));
         assertThat(commands).containsAll(matches(documents(), COMMAND_OF_A_DOCUMENT));
         String readme = Files.readString(ROOT.resolve("README.md"));
         assertThat(commands).filteredOn(Predicate.not(INTERNAL_COMMANDS::contains))
