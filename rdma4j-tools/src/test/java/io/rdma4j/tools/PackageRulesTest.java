@@ -110,6 +110,7 @@ class PackageRulesTest {
             Map.entry("protocol.work", List.of("workKnowsNoPacket")),
             Map.entry("sockets.engine", List.of("socketsDependOnTheApiOfProgramsAlone",
                     "engineOfSocketsKnowsNoChannel")),
+            Map.entry("sockets.observe.jmx", List.of("beansOfSocketsAreData")),
             Map.entry("sockets.protocol", List.of("protocolOfSocketsKnowsNumbersAlone")),
             Map.entry("sockets.rules", List.of("rulesOfSocketsKnowAddressesAlone")),
             Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
@@ -351,6 +352,12 @@ class PackageRulesTest {
     @Test
     void beansOfSoftwareDevicesAreData() {
         classes().that().resideInAPackage("io.rdma4j.softnic.observe.jmx").should().beInterfaces()
+                .orShould().beRecords().check(ALL);
+    }
+
+    @Test
+    void beansOfSocketsAreData() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.observe.jmx").should().beInterfaces()
                 .orShould().beRecords().check(ALL);
     }
 

@@ -3,12 +3,14 @@ package io.rdma4j.sockets.engine;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.Mapping;
 import io.rdma4j.sockets.protocol.Message;
 import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
+import io.rdma4j.sockets.protocol.StreamFigures;
 import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.sockets.protocol.Transmission;
 import io.rdma4j.verbs.AccessFlag;
@@ -28,6 +30,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -56,6 +59,7 @@ public final class SocketConnection
     private final SocketEngine engine;
     private final CmId id;
     private final Observer observer;
+    private final String device;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
     private final StreamSettings settings;
@@ -78,6 +82,9 @@ public final class SocketConnection
     /** The peer has broken the protocol, and is not listened to any more. */
     private boolean hasLied;
     private boolean isClosing;
+    private boolean wasAccepted;
+    /** When it was established. */
+    private long establishedNs;
     /** Everything that was written is acknowledged, or lost. */
     private boolean isOver;
     private boolean isFreeing;
@@ -117,6 +124,7 @@ public final class SocketConnection
         this.engine = engine;
         this.id = id;
         this.observer = observer;
+        device = id.context().device().name();
         localAddress = id.localAddress();
         peerAddress = id.peerAddress();
         settings = wanted.on(id.context());
@@ -155,6 +163,55 @@ public final class SocketConnection
         return settings;
     }
 
+    // ---------------------------------------------------------------- what it shows
+
+    /** {@return what JMX shows, null if everything is freed} */
+    @Nullable
+    SocketConnectionData data() {
+        lock.lock();
+        try {
+            if (phase == Phase.FREED) {
+                return null;
+            }
+            StreamFigures figures = figures();
+            return new SocketConnectionData(device, queue.queuePair().number(),
+                    wasAccepted ? "accept" : "connect", state(),
+                    localAddress.getAddress().getHostAddress(), localAddress.getPort(),
+                    peerAddress.getAddress().getHostAddress(), peerAddress.getPort(),
+                    settings.receiveBytes(), settings.sendBytes(), figures.readable(),
+                    figures.unacknowledged(), figures.receiveCredits(), figures.sendCredits(),
+                    figures.receiveRoom(), figures.sendRoom(), figures.receivedBytes(),
+                    figures.sentBytes(), figures.mappedBytes(), keepaliveSeconds,
+                    phase == Phase.CONNECTING
+                            ? 0
+                            : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - establishedNs));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private StreamFigures figures() {
+        RsocketStream open = stream;
+        return open == null ? StreamFigures.NONE : open.figures();
+    }
+
+    private String state() {
+        RsocketStream open = stream;
+        if (isClosing) {
+            return "CLOSING";
+        }
+        if (phase == Phase.CONNECTING || open == null) {
+            return "CONNECTING";
+        }
+        if (failure != null) {
+            return "BROKEN";
+        }
+        if (open.isInputEnded()) {
+            return open.isOutputEnded() ? "ENDED" : "INPUT_ENDED";
+        }
+        return open.isOutputEnded() ? "OUTPUT_ENDED" : "ESTABLISHED";
+    }
+
     // ---------------------------------------------------------------- the beginning
 
     private byte[] connectionData() {
@@ -164,6 +221,7 @@ public final class SocketConnection
 
     /** Asks the peer. */
     void connect() throws RdmaException {
+        engine.open().add(this);
         id.userContext(this);
         // As librdmacm's sockets, whose iWARP devices need a READ to begin a connection.
         int reads = settings.hasImmediates() ? 0 : 1;
@@ -174,8 +232,10 @@ public final class SocketConnection
 
     /** Answers the peer. */
     void accept(ConnectionParameters asked, ConnectionData peer) throws RdmaException {
+        engine.open().add(this);
         lock.lock();
         try {
+            wasAccepted = true;
             begin(peer);
             id.userContext(this);
             queue.requestNotification();
@@ -231,6 +291,7 @@ public final class SocketConnection
 
     private void establish() {
         phase = Phase.ESTABLISHED;
+        establishedNs = System.nanoTime();
         scheduleProbe();
         observer.onEstablished(this);
     }
@@ -1024,6 +1085,7 @@ public final class SocketConnection
         disconnect();
         mapped.values().forEach(each -> Freeing.all(each.region()::close));
         Freeing.all(queue::close, memory::close, id::close);
+        engine.open().remove(this);
         observer.onFreed(this);
     }
 
