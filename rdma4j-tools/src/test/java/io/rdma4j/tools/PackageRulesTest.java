@@ -110,6 +110,7 @@ class PackageRulesTest {
             Map.entry("protocol.work", List.of("workKnowsNoPacket")),
             Map.entry("sockets.engine", List.of("socketsDependOnTheApiOfProgramsAlone",
                     "engineOfSocketsKnowsNoChannel")),
+            Map.entry("sockets.observe.jfr", List.of("observersOfSocketsKnowNumbersAndTextsAlone")),
             Map.entry("sockets.observe.jmx", List.of("beansOfSocketsAreData")),
             Map.entry("sockets.protocol", List.of("protocolOfSocketsKnowsNumbersAlone")),
             Map.entry("sockets.rules", List.of("rulesOfSocketsKnowAddressesAlone")),
@@ -353,6 +354,15 @@ class PackageRulesTest {
     void beansOfSoftwareDevicesAreData() {
         classes().that().resideInAPackage("io.rdma4j.softnic.observe.jmx").should().beInterfaces()
                 .orShould().beRecords().check(ALL);
+    }
+
+    @Test
+    void observersOfSocketsKnowNumbersAndTextsAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.observe..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java.lang..", "java.net", "java.util",
+                        "java.util.function", "jdk.jfr..", "io.rdma4j.observe.jfr",
+                        "io.rdma4j.sockets.observe..", "org.jspecify.."))
+                .check(ALL);
     }
 
     @Test

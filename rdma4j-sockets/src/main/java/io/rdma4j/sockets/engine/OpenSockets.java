@@ -1,6 +1,7 @@
 package io.rdma4j.sockets.engine;
 
 import io.rdma4j.observe.registry.ShownBean;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.observe.jmx.SocketListenerData;
 import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
@@ -33,6 +34,7 @@ final class OpenSockets implements SocketsMXBean {
 
     private void show() {
         if (shown == null) {
+            SocketEvents.prepare();
             shown = ShownBean.show(this, TYPE, PROPERTY);
         }
     }
@@ -53,6 +55,7 @@ final class OpenSockets implements SocketsMXBean {
         if (shown != null && connections.isEmpty() && listeners.isEmpty()) {
             shown.hide();
             shown = null;
+            SocketEvents.forget();
         }
     }
 

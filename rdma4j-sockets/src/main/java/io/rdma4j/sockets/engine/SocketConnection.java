@@ -3,6 +3,8 @@ package io.rdma4j.sockets.engine;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jfr.SocketEvents.End;
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.Mapping;
@@ -65,6 +67,7 @@ public final class SocketConnection
     private final StreamSettings settings;
     private final StreamMemory memory;
     private final StreamQueue queue;
+    private final int queuePair;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition readable = lock.newCondition();
@@ -83,6 +86,9 @@ public final class SocketConnection
     private boolean hasLied;
     private boolean isClosing;
     private boolean wasAccepted;
+    private boolean wasClosedByPeer;
+    private boolean isAborted;
+    private boolean isGivenUp;
     /** When it was established. */
     private long establishedNs;
     /** Everything that was written is acknowledged, or lost. */
@@ -131,6 +137,7 @@ public final class SocketConnection
         keepaliveSeconds = wanted.keepalive() ? wanted.keepaliveSeconds() : 0;
         memory = new StreamMemory(id.protectionDomain(), settings);
         queue = queue();
+        queuePair = queue.queuePair().number();
     }
 
     private StreamQueue queue() throws RdmaException {
@@ -174,7 +181,7 @@ public final class SocketConnection
                 return null;
             }
             StreamFigures figures = figures();
-            return new SocketConnectionData(device, queue.queuePair().number(),
+            return new SocketConnectionData(device, queuePair,
                     wasAccepted ? "accept" : "connect", state(),
                     localAddress.getAddress().getHostAddress(), localAddress.getPort(),
                     peerAddress.getAddress().getHostAddress(), peerAddress.getPort(),
@@ -188,6 +195,41 @@ public final class SocketConnection
         } finally {
             lock.unlock();
         }
+    }
+
+    /** {@return what events tell of it} */
+    SocketEvents.Ends ends() {
+        return new SocketEvents.Ends(localAddress, peerAddress, device, queuePair);
+    }
+
+    /** The application has accepted it. */
+    void recordAccept() {
+        if (SocketEvents.recordsAccepts()) {
+            SocketEvents.accept(ends(), System.nanoTime() - establishedNs);
+        }
+    }
+
+    private void recordEnd() {
+        if (phase != Phase.ESTABLISHED || !SocketEvents.recordsCloses()) {
+            return;
+        }
+        StreamFigures figures = figures();
+        End end = end();
+        SocketEvents.close(end, ends(), System.nanoTime() - establishedNs, figures.sentBytes(),
+                figures.receivedBytes(), figures.mappedBytes(), end == End.BROKEN ? failure : null);
+    }
+
+    private End end() {
+        if (failure != null) {
+            return End.BROKEN;
+        }
+        if (isGivenUp) {
+            return End.GIVEN_UP;
+        }
+        if (isAborted) {
+            return End.ABORTED;
+        }
+        return wasClosedByPeer ? End.CLOSED_BY_PEER : End.CLOSED;
     }
 
     private StreamFigures figures() {
@@ -987,7 +1029,9 @@ public final class SocketConnection
             }
             isClosing = true;
             RsocketStream open = stream;
+            wasClosedByPeer = open != null && open.hasPeerDisconnected();
             if (phase != Phase.ESTABLISHED || open == null || lingerSeconds == 0) {
+                isAborted = !isBroken;
                 isBroken = true;
             } else if (!isBroken) {
                 if (isReading || isWriting) {
@@ -1035,6 +1079,7 @@ public final class SocketConnection
     private void giveUp() {
         lock.lock();
         try {
+            isGivenUp = !isOver;
             isBroken = true;
             freeIfOver();
         } finally {
@@ -1050,6 +1095,7 @@ public final class SocketConnection
         }
         if (!isOver) {
             isOver = true;
+            recordEnd();
             if (!isBroken && open != null && !open.hasToldEnd()) {
                 // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
                 engine.schedule(LAST_ANSWERS, this::giveUp);

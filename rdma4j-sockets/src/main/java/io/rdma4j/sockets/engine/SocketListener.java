@@ -139,6 +139,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
             lock.unlock();
         }
         if (taken != null) {
+            taken.recordAccept();
             engine.execute(this::answerWaiting);
         }
         return taken;
