@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Objects;
 
 /**
  * A program with a listener and a connection to itself, over which 1,000 bytes went that nobody has read; it sends as many for
@@ -22,17 +23,19 @@ final class SocketStatTarget {
         try (RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()) {
             listener.bind(new InetSocketAddress(arguments[0], 0), 7);
             try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
-                channel.connect(listener.getLocalAddress());
-                try (SocketChannel accepted = listener.accept()) {
+                channel.connect(Objects.requireNonNull(listener.getLocalAddress()));
+                try (SocketChannel accepted = Objects.requireNonNull(listener.accept())) {
                     do {
                         send(channel, accepted);
-                        System.out.println(((InetSocketAddress) channel.getLocalAddress())
-                                .getPort() + " "
-                                + ((InetSocketAddress) accepted.getLocalAddress()).getPort());
+                        System.out.println(port(channel) + " " + port(accepted));
                     } while (System.in.read() >= 0);
                 }
             }
         }
+    }
+
+    private static int port(SocketChannel channel) throws IOException {
+        return ((InetSocketAddress) Objects.requireNonNull(channel.getLocalAddress())).getPort();
     }
 
     /** Returns when all but the first byte is there, unread. */

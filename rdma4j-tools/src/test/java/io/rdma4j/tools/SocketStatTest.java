@@ -22,8 +22,8 @@ class SocketStatTest {
     private static String ports = "";
 
     private final Program target = Objects.requireNonNull(started);
-    private final String client = Loopback.OWN + ":" + ports.split(" ")[0];
-    private final String server = Loopback.OWN + ":" + ports.split(" ")[1];
+    private final String client = Loopback.OWN + ":" + ports.split(" ", -1)[0];
+    private final String server = Loopback.OWN + ":" + ports.split(" ", -1)[1];
     private final Invocation tools = new Invocation();
 
     @BeforeAll
