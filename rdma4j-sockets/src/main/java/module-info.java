@@ -5,6 +5,9 @@ module io.rdma4j.sockets {
     requires transitive io.rdma4j.api;
     // Of a JVM that is started with -javaagent.
     requires static java.instrument;
+    // Observation is optional: without this module there are no recordings.
+    requires static jdk.jfr;
 
     exports io.rdma4j.sockets;
+    exports io.rdma4j.sockets.observe.jmx;
 }

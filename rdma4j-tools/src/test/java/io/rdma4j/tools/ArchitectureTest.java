@@ -15,6 +15,8 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.observe.jfr.EventClasses;
+import io.rdma4j.observe.registry.ShownBean;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.PayloadTarget;
@@ -235,13 +237,16 @@ class ArchitectureTest {
                 .check(ALL);
     }
 
-    /** Sockets are programs: they see what programs see. */
+    /** Sockets are programs: they see what programs see, and show what they have open as devices do. */
     @Test
     void socketsDependOnTheApiOfProgramsAlone() {
         classes().that().resideInAPackage("io.rdma4j.sockets..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "javax.net", "jdk.net",
                         "io.rdma4j.sockets..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
-                        "io.rdma4j.cm..", "io.rdma4j.jdk..", "org.jspecify.."))
+                        "io.rdma4j.cm..", "io.rdma4j.jdk..", "org.jspecify..").or(
+                                type(EventClasses.class))
+                        .or(type(ShownBean.class)).or(
+                                resideInAPackage("jdk.jfr..")))
                 .check(ALL);
         noClasses().that().resideOutsideOfPackages("io.rdma4j.sockets..",
                 "io.rdma4j.tools.rsocket..").should()

@@ -1,5 +1,7 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.sockets.RdmaServerSocketChannel;
+import io.rdma4j.sockets.RdmaSockets;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,7 +54,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ContractsTest {
     private static final Path KEPT = Path.of("..", "docs", "contracts.txt");
     private static final Path FOUND = Path.of("target", "contracts.txt");
-    private static final String NAME = "io.rdma4j:type=Device,name=roce_lo";
+    private static final String DEVICE = "io.rdma4j:type=Device,name=roce_lo";
+    private static final String SOCKETS = "io.rdma4j:type=Sockets";
     private static final Pattern PROPERTY = Pattern.compile("\"(rdma4j(?:\\.[A-Za-z]+)+)\"");
     private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration",
             "eventThread", "stackTrace");
@@ -61,10 +65,13 @@ class ContractsTest {
     @Test
     void contractsThatAreNoJavaAreWhatIsWrittenDown() throws Exception {
         List<String> lines = new ArrayList<>();
-        try (DeviceContext open = RdmaDevices.find("roce_lo").open()) {
+        try (DeviceContext open = RdmaDevices.find("roce_lo").open();
+                RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()) {
+            listener.bind(new InetSocketAddress(Loopback.OWN, 0));
             lines.addAll(counters(open));
             events().forEach(lines::add);
-            lines.addAll(beans());
+            lines.addAll(bean(DEVICE));
+            lines.addAll(bean(SOCKETS));
         }
         properties().forEach(property -> lines.add("property " + property));
         for (String module : MODULES) {
@@ -134,9 +141,9 @@ class ContractsTest {
         return field.getName() + ":" + field.getTypeName();
     }
 
-    private static List<String> beans() throws JMException {
+    private static List<String> bean(String named) throws JMException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName name = new ObjectName(NAME);
+        ObjectName name = new ObjectName(named);
         Wait.until("the bean is there", () -> server.isRegistered(name));
         List<String> lines = new ArrayList<>();
         for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
@@ -145,7 +152,7 @@ class ContractsTest {
                     + text((OpenType<?>) descriptor.getFieldValue("openType")));
         }
         lines.sort(null);
-        lines.addFirst("bean " + NAME);
+        lines.addFirst("bean " + named);
         return lines;
     }
 

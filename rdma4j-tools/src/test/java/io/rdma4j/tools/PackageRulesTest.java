@@ -110,6 +110,8 @@ class PackageRulesTest {
             Map.entry("protocol.work", List.of("workKnowsNoPacket")),
             Map.entry("sockets.engine", List.of("socketsDependOnTheApiOfProgramsAlone",
                     "engineOfSocketsKnowsNoChannel")),
+            Map.entry("sockets.observe.jfr", List.of("observersOfSocketsKnowNumbersAndTextsAlone")),
+            Map.entry("sockets.observe.jmx", List.of("beansOfSocketsAreData")),
             Map.entry("sockets.protocol", List.of("protocolOfSocketsKnowsNumbersAlone")),
             Map.entry("sockets.rules", List.of("rulesOfSocketsKnowAddressesAlone")),
             Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
@@ -351,6 +353,21 @@ class PackageRulesTest {
     @Test
     void beansOfSoftwareDevicesAreData() {
         classes().that().resideInAPackage("io.rdma4j.softnic.observe.jmx").should().beInterfaces()
+                .orShould().beRecords().check(ALL);
+    }
+
+    @Test
+    void observersOfSocketsKnowNumbersAndTextsAlone() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.observe..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java.lang..", "java.net", "java.util",
+                        "java.util.function", "jdk.jfr..", "io.rdma4j.observe.jfr",
+                        "io.rdma4j.sockets.observe..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void beansOfSocketsAreData() {
+        classes().that().resideInAPackage("io.rdma4j.sockets.observe.jmx").should().beInterfaces()
                 .orShould().beRecords().check(ALL);
     }
 

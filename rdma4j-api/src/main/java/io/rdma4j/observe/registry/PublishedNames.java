@@ -5,16 +5,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The system property {@code rdma4j.devices}: the names of the open devices in order, with commas between them. Classes of
- * this project in several class loaders share it. Thread safe.
+ * System properties by which other processes find this one, such as {@code rdma4j.devices}: the names of what is open in order,
+ * with commas between them. Classes of this project in several class loaders share them. Thread safe.
  */
 final class PublishedNames {
-    private static final String PROPERTY = "rdma4j.devices";
-
     private PublishedNames() {}
 
-    static void add(String name) {
-        System.getProperties().compute(PROPERTY, (_, before) -> {
+    static void add(String property, String name) {
+        System.getProperties().compute(property, (_, before) -> {
             List<String> names = names(before);
             names.add(name);
             names.sort(null);
@@ -23,8 +21,8 @@ final class PublishedNames {
     }
 
     /** Removes one of this name. */
-    static void remove(String name) {
-        System.getProperties().compute(PROPERTY, (_, before) -> {
+    static void remove(String property, String name) {
+        System.getProperties().compute(property, (_, before) -> {
             List<String> names = names(before);
             names.remove(name);
             return names.isEmpty() ? null : String.join(",", names);

@@ -18,18 +18,39 @@ final class RegisteredBean {
     private static final WaitingBeans WAITING = new WaitingBeans();
     private static volatile boolean isStarted;
 
-    private final DeviceMXBean bean;
+    private static final String DEVICES = "rdma4j.devices";
+
+    private final Object bean;
+    private final String keys;
+    private final String property;
+    private final String published;
     private @Nullable ObjectName name;
     private boolean isHidden;
 
-    private RegisteredBean(DeviceMXBean bean) {
+    private RegisteredBean(Object bean, String keys, String property, String published) {
         this.bean = bean;
+        this.keys = keys;
+        this.property = property;
+        this.published = published;
     }
 
-    /** Registers a bean now, or as soon as this process has an MBean server. */
-    static RegisteredBean register(DeviceMXBean bean) {
-        RegisteredBean registered = new RegisteredBean(bean);
-        PublishedNames.add(bean.getName());
+    /** Registers a device now, or as soon as this process has an MBean server. */
+    static RegisteredBean ofDevice(DeviceMXBean bean) {
+        String device = bean.getName();
+        boolean isPlain = device.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
+        return register(bean, "type=Device,name=" + (isPlain ? device : ObjectName.quote(device)),
+                DEVICES, device);
+    }
+
+    /** Registers the only bean of a type, likewise. */
+    static RegisteredBean ofType(Object bean, String type, String property) {
+        return register(bean, "type=" + type, property, type);
+    }
+
+    private static RegisteredBean register(Object bean, String keys, String property,
+            String published) {
+        RegisteredBean registered = new RegisteredBean(bean, keys, property, published);
+        PublishedNames.add(property, published);
         if (!WAITING.add(registered)) {
             registered.register();
         }
@@ -41,7 +62,7 @@ final class RegisteredBean {
         return isStarted;
     }
 
-    /** Registers it unless its device has been closed; makes the platform's MBean server if there is none. */
+    /** Registers it unless it has been taken out; makes the platform's MBean server if there is none. */
     void register() {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         isStarted = true;
@@ -51,9 +72,9 @@ final class RegisteredBean {
                 try {
                     name = server.registerMBean(bean, objectName(instance)).getObjectName();
                 } catch (InstanceAlreadyExistsException namesake) {
-                    // The same device, opened by this project's classes in another class loader.
+                    // The same, opened by this project's classes in another class loader.
                 } catch (JMException e) {
-                    LOG.log(System.Logger.Level.DEBUG, "no JMX for " + bean.getName(), e);
+                    LOG.log(System.Logger.Level.DEBUG, "no JMX for " + published, e);
                     return;
                 }
             }
@@ -61,11 +82,8 @@ final class RegisteredBean {
     }
 
     private ObjectName objectName(int instance) throws JMException {
-        String device = bean.getName();
-        boolean isPlain = device.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
-        return new ObjectName(DOMAIN + ":type=Device,name="
-                + (isPlain ? device : ObjectName.quote(device))
-                + (instance == 1 ? "" : ",instance=" + instance));
+        return new ObjectName(
+                DOMAIN + ":" + keys + (instance == 1 ? "" : ",instance=" + instance));
     }
 
     /** Idempotent. */
@@ -76,7 +94,7 @@ final class RegisteredBean {
                 return;
             }
             isHidden = true;
-            PublishedNames.remove(bean.getName());
+            PublishedNames.remove(property, published);
             if (name == null) {
                 return;
             }

@@ -1,7 +1,6 @@
 package io.rdma4j.observe.registry;
 
 import io.rdma4j.observe.jmx.DeviceMXBean;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Shows an open device in JMX, and in the system property {@code rdma4j.devices}, by which
@@ -11,15 +10,10 @@ import org.jspecify.annotations.Nullable;
  * Nothing here ever fails a device, also where there is no JMX. Thread safe.
  */
 public final class ShownDevice {
-    /** A runtime image may come without JMX. */
-    private static final boolean IS_WANTED = ModuleLayer.boot().findModule("java.management")
-            .isPresent() && !"false".equals(System.getProperty("rdma4j.jmx"));
+    private final ShownBean shown;
 
-    /** Of a class of its own, which is loaded only where there is JMX; null without. */
-    private final @Nullable RegisteredBean registered;
-
-    private ShownDevice(@Nullable RegisteredBean registered) {
-        this.registered = registered;
+    private ShownDevice(ShownBean shown) {
+        this.shown = shown;
     }
 
     /**
@@ -28,13 +22,11 @@ public final class ShownDevice {
      * @param bean what is shown; asked by any thread
      */
     public static ShownDevice show(DeviceMXBean bean) {
-        return new ShownDevice(IS_WANTED ? RegisteredBean.register(bean) : null);
+        return new ShownDevice(ShownBean.ofDevice(bean));
     }
 
     /** The device is about to be closed. Idempotent. */
     public void hide() {
-        if (registered != null) {
-            registered.unregister();
-        }
+        shown.hide();
     }
 }

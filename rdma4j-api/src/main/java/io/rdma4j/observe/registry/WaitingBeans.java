@@ -8,7 +8,7 @@ import java.util.SequencedSet;
 import javax.management.MBeanServerFactory;
 
 /**
- * The beans of devices that were opened before this process had an MBean server. A thread looks every second whether it
+ * The beans of what was opened before this process had an MBean server. A thread looks every second whether it
  * has one now, because a program or a client that attaches has made it, and registers them then. To make it without need
  * would cost a quarter of a second of processor time, as much as all of rdma4j needs before its first message. Thread safe.
  */
@@ -31,7 +31,7 @@ final class WaitingBeans {
             // JMX may be impossible here, for example because the process may open no more files.
             Thread.ofPlatform().daemon().name("rdma4j-jmx")
                     .uncaughtExceptionHandler((_, e) -> LOG.log(System.Logger.Level.DEBUG,
-                            "no JMX for the devices of this process", e))
+                            "no JMX for what this process has open", e))
                     .start(this::run);
         }
         return true;

@@ -1,5 +1,6 @@
 /**
- * Puts the open devices of this process into JMX, and into the system property by which other processes find them.
+ * Puts the open devices of this process, and what else it shows, into JMX, and into the system properties by which other processes
+ * find them.
  *
  * <p>This is not part of the interface for programs, and changes with the providers. Start reading at
  * {@link io.rdma4j.observe.registry.ShownDevice}, of which each open device has one. Knows the beans of

@@ -3,12 +3,16 @@ package io.rdma4j.sockets.engine;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jfr.SocketEvents.End;
+import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.Mapping;
 import io.rdma4j.sockets.protocol.Message;
 import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
+import io.rdma4j.sockets.protocol.StreamFigures;
 import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.sockets.protocol.Transmission;
 import io.rdma4j.verbs.AccessFlag;
@@ -28,6 +32,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -56,11 +61,13 @@ public final class SocketConnection
     private final SocketEngine engine;
     private final CmId id;
     private final Observer observer;
+    private final String device;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
     private final StreamSettings settings;
     private final StreamMemory memory;
     private final StreamQueue queue;
+    private final int queuePair;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition readable = lock.newCondition();
@@ -78,6 +85,12 @@ public final class SocketConnection
     /** The peer has broken the protocol, and is not listened to any more. */
     private boolean hasLied;
     private boolean isClosing;
+    private boolean wasAccepted;
+    private boolean wasClosedByPeer;
+    private boolean isAborted;
+    private boolean isGivenUp;
+    /** When it was established. */
+    private long establishedNs;
     /** Everything that was written is acknowledged, or lost. */
     private boolean isOver;
     private boolean isFreeing;
@@ -117,12 +130,14 @@ public final class SocketConnection
         this.engine = engine;
         this.id = id;
         this.observer = observer;
+        device = id.context().device().name();
         localAddress = id.localAddress();
         peerAddress = id.peerAddress();
         settings = wanted.on(id.context());
         keepaliveSeconds = wanted.keepalive() ? wanted.keepaliveSeconds() : 0;
         memory = new StreamMemory(id.protectionDomain(), settings);
         queue = queue();
+        queuePair = queue.queuePair().number();
     }
 
     private StreamQueue queue() throws RdmaException {
@@ -155,6 +170,90 @@ public final class SocketConnection
         return settings;
     }
 
+    // ---------------------------------------------------------------- what it shows
+
+    /** {@return what JMX shows, null if everything is freed} */
+    @Nullable
+    SocketConnectionData data() {
+        lock.lock();
+        try {
+            if (phase == Phase.FREED) {
+                return null;
+            }
+            StreamFigures figures = figures();
+            return new SocketConnectionData(device, queuePair,
+                    wasAccepted ? "accept" : "connect", state(),
+                    localAddress.getAddress().getHostAddress(), localAddress.getPort(),
+                    peerAddress.getAddress().getHostAddress(), peerAddress.getPort(),
+                    settings.receiveBytes(), settings.sendBytes(), figures.readable(),
+                    figures.unacknowledged(), figures.receiveCredits(), figures.sendCredits(),
+                    figures.receiveRoom(), figures.sendRoom(), figures.receivedBytes(),
+                    figures.sentBytes(), figures.mappedBytes(), keepaliveSeconds,
+                    phase == Phase.CONNECTING
+                            ? 0
+                            : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - establishedNs));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return what events tell of it} */
+    SocketEvents.Ends ends() {
+        return new SocketEvents.Ends(localAddress, peerAddress, device, queuePair);
+    }
+
+    /** The application has accepted it. */
+    void recordAccept() {
+        if (SocketEvents.recordsAccepts()) {
+            SocketEvents.accept(ends(), System.nanoTime() - establishedNs);
+        }
+    }
+
+    private void recordEnd() {
+        if (phase != Phase.ESTABLISHED || !SocketEvents.recordsCloses()) {
+            return;
+        }
+        StreamFigures figures = figures();
+        End end = end();
+        SocketEvents.close(end, ends(), System.nanoTime() - establishedNs, figures.sentBytes(),
+                figures.receivedBytes(), figures.mappedBytes(), end == End.BROKEN ? failure : null);
+    }
+
+    private End end() {
+        if (failure != null) {
+            return End.BROKEN;
+        }
+        if (isGivenUp) {
+            return End.GIVEN_UP;
+        }
+        if (isAborted) {
+            return End.ABORTED;
+        }
+        return wasClosedByPeer ? End.CLOSED_BY_PEER : End.CLOSED;
+    }
+
+    private StreamFigures figures() {
+        RsocketStream open = stream;
+        return open == null ? StreamFigures.NONE : open.figures();
+    }
+
+    private String state() {
+        RsocketStream open = stream;
+        if (isClosing) {
+            return "CLOSING";
+        }
+        if (phase == Phase.CONNECTING || open == null) {
+            return "CONNECTING";
+        }
+        if (failure != null) {
+            return "BROKEN";
+        }
+        if (open.isInputEnded()) {
+            return open.isOutputEnded() ? "ENDED" : "INPUT_ENDED";
+        }
+        return open.isOutputEnded() ? "OUTPUT_ENDED" : "ESTABLISHED";
+    }
+
     // ---------------------------------------------------------------- the beginning
 
     private byte[] connectionData() {
@@ -164,6 +263,7 @@ public final class SocketConnection
 
     /** Asks the peer. */
     void connect() throws RdmaException {
+        engine.open().add(this);
         id.userContext(this);
         // As librdmacm's sockets, whose iWARP devices need a READ to begin a connection.
         int reads = settings.hasImmediates() ? 0 : 1;
@@ -174,8 +274,10 @@ public final class SocketConnection
 
     /** Answers the peer. */
     void accept(ConnectionParameters asked, ConnectionData peer) throws RdmaException {
+        engine.open().add(this);
         lock.lock();
         try {
+            wasAccepted = true;
             begin(peer);
             id.userContext(this);
             queue.requestNotification();
@@ -231,6 +333,7 @@ public final class SocketConnection
 
     private void establish() {
         phase = Phase.ESTABLISHED;
+        establishedNs = System.nanoTime();
         scheduleProbe();
         observer.onEstablished(this);
     }
@@ -926,7 +1029,9 @@ public final class SocketConnection
             }
             isClosing = true;
             RsocketStream open = stream;
+            wasClosedByPeer = open != null && open.hasPeerDisconnected();
             if (phase != Phase.ESTABLISHED || open == null || lingerSeconds == 0) {
+                isAborted = !isBroken;
                 isBroken = true;
             } else if (!isBroken) {
                 if (isReading || isWriting) {
@@ -974,6 +1079,7 @@ public final class SocketConnection
     private void giveUp() {
         lock.lock();
         try {
+            isGivenUp = !isOver;
             isBroken = true;
             freeIfOver();
         } finally {
@@ -989,6 +1095,7 @@ public final class SocketConnection
         }
         if (!isOver) {
             isOver = true;
+            recordEnd();
             if (!isBroken && open != null && !open.hasToldEnd()) {
                 // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
                 engine.schedule(LAST_ANSWERS, this::giveUp);
@@ -1024,6 +1131,7 @@ public final class SocketConnection
         disconnect();
         mapped.values().forEach(each -> Freeing.all(each.region()::close));
         Freeing.all(queue::close, memory::close, id::close);
+        engine.open().remove(this);
         observer.onFreed(this);
     }
 

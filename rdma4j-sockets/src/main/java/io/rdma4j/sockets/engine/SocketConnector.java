@@ -4,6 +4,8 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.OtherDeviceException;
 import io.rdma4j.cm.RejectedException;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jfr.SocketEvents.Outcome;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
@@ -39,6 +41,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private boolean isTriedAgain;
     private int tries;
     private boolean avoidsPortsOfTcp;
+    private long startedNs;
     private final ReadinessListener listener;
 
     /**
@@ -68,6 +71,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
 
     /** Begins. The outcome is known when {@link #isDone}. */
     public void start() {
+        startedNs = System.nanoTime();
         engine.execute(this::resolve);
     }
 
@@ -131,6 +135,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     public void cancel() {
         lock.lock();
         try {
+            record(Outcome.CANCELLED, null);
             isCancelled = true;
             onDone();
         } finally {
@@ -215,12 +220,24 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     private void fail(Exception why) {
         lock.lock();
         try {
-            failure = translated(why);
+            IOException thrown = translated(why);
+            record(Outcome.FAILED, thrown);
+            failure = thrown;
             onDone();
         } finally {
             lock.unlock();
         }
         engine.execute(this::drop);
+    }
+
+    /** Tells the recorder the outcome, which is the first one. Under the lock. */
+    private void record(Outcome outcome, @Nullable IOException why) {
+        if (SocketEvents.recordsConnects() && !isDone()) {
+            SocketConnection made = connection;
+            SocketEvents.connect(outcome,
+                    made == null ? new SocketEvents.Ends(local, peer, "", 0) : made.ends(),
+                    System.nanoTime() - startedNs, why);
+        }
     }
 
     private void onDone() {
@@ -246,6 +263,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
     public void onEstablished(SocketConnection established) {
         lock.lock();
         try {
+            record(Outcome.ESTABLISHED, null);
             isEstablished = true;
             onDone();
         } finally {

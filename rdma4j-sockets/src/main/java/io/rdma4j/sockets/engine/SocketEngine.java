@@ -45,6 +45,7 @@ public final class SocketEngine {
     private final WaitSet set = WaitSet.create();
     private final CompletionChannel completions = CompletionChannel.create(set);
     private final CmEventChannel events = CmEventChannel.create(set);
+    private final OpenSockets open = new OpenSockets();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
     /** Of the leader alone. */
@@ -104,6 +105,11 @@ public final class SocketEngine {
     /** {@return the engine of the process} */
     public static SocketEngine ofProcess() {
         return OfProcess.ENGINE;
+    }
+
+    /** {@return what it drives} */
+    OpenSockets open() {
+        return open;
     }
 
     /** {@return where completion queues report, whose user context is a {@link CompletionUser}} */

@@ -3,6 +3,7 @@ package io.rdma4j.sockets.engine;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.sockets.observe.jmx.SocketListenerData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.verbs.RdmaException;
@@ -90,11 +91,23 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
             id.close();
             throw SocketConnector.ofBinding(e);
         }
+        engine.open().add(made);
         return made;
     }
 
     public InetSocketAddress localAddress() {
         return localAddress;
+    }
+
+    /** {@return what JMX shows} */
+    SocketListenerData data() {
+        lock.lock();
+        try {
+            return new SocketListenerData(localAddress.getAddress().getHostAddress(),
+                    localAddress.getPort(), backlog, established.size(), answered.size());
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---------------------------------------------------------------- for the channel
@@ -126,6 +139,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
             lock.unlock();
         }
         if (taken != null) {
+            taken.recordAccept();
             engine.execute(this::answerWaiting);
         }
         return taken;
@@ -192,6 +206,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         waiting.forEach(each -> reject(each.id()));
         waiting.clear();
         Freeing.all(id::close);
+        engine.open().remove(this);
     }
 
     @Override

@@ -415,6 +415,13 @@ public final class RsocketStream {
         return true;
     }
 
+    /** {@return how far it is} */
+    public StreamFigures figures() {
+        return new StreamFigures(receiver.readable(), sender.unacknowledged(),
+                receiver.creditsLeft(), sender.credits(), receiver.room(), sender.offered(),
+                receiver.receivedBytes(), sender.sentBytes(), sender.mappedBytes());
+    }
+
     @Override
     public String toString() {
         return "stream of " + own + (isDisconnected ? ", disconnected" : "")

@@ -33,6 +33,7 @@ final class StreamReceiver {
     /** What the peer may still write: of the half it fills, and how many halves in all. */
     private int fillable;
     private int halves = 1;
+    private long receivedBytes;
 
     /** @param buffer the whole buffer, for the peer */
     StreamReceiver(StreamSettings own, RemoteRange buffer, ConnectionData peer) {
@@ -78,6 +79,7 @@ final class StreamReceiver {
             firstLeft = length;
         }
         readable += length;
+        receivedBytes += length;
         fillable -= length;
         if (fillable == 0) {
             halves--;
@@ -133,5 +135,22 @@ final class StreamReceiver {
         freeOffset = freeOffset == 0 ? half : 0;
         peerSlot = (int) ((peerSlot + 1) % peerSlots.length());
         halves++;
+    }
+
+    // ---------------------------------------------------------------- for who watches
+
+    /** {@return how many messages the peer may still send} */
+    int creditsLeft() {
+        int upTo = creditsAt - own.credits() / 2 + own.credits();
+        return upTo - (sequence + count) & SEQUENCE;
+    }
+
+    /** {@return how much of the buffer the peer may still fill} */
+    long room() {
+        return halves == 0 ? 0 : fillable + (halves - 1L) * half;
+    }
+
+    long receivedBytes() {
+        return receivedBytes;
     }
 }

@@ -36,6 +36,8 @@ final class StreamSender {
     private int target;
     /** The slot that the peer writes next. */
     private int slot = 1;
+    private long sentBytes;
+    private long mappedBytes;
 
     StreamSender(StreamSettings own, ConnectionData peer) {
         this.own = own;
@@ -105,6 +107,7 @@ final class StreamSender {
         if (longest < LONGEST) {
             longest *= 2;
         }
+        sentBytes += count;
         takeSequenced();
     }
 
@@ -153,7 +156,36 @@ final class StreamSender {
     void sendMapped(int count, long address, int key, Transmission out) {
         out.mapped(bufferOffset, count, address, key);
         takeBuffer(count);
+        mappedBytes += count;
         messages--;
+    }
+
+    // ---------------------------------------------------------------- for who watches
+
+    int unacknowledged() {
+        return own.sendBytes() - bufferFree;
+    }
+
+    /** {@return how many messages the peer has receives for} */
+    int credits() {
+        return window();
+    }
+
+    /** {@return how much of the peer's buffer was offered and is not used} */
+    long offered() {
+        long sum = 0;
+        for (long length : lengths) {
+            sum += length;
+        }
+        return sum;
+    }
+
+    long sentBytes() {
+        return sentBytes;
+    }
+
+    long mappedBytes() {
+        return mappedBytes;
     }
 
     // ---------------------------------------------------------------- what the peer gives

@@ -47,7 +47,18 @@ class StreamModelTest {
         assertThat(pair.second.bytesRead).isEqualTo(pair.first.bytesWritten);
         assertThat(pair.first.bytesRead).isEqualTo(pair.second.bytesWritten);
         assertThat(pair.first.stream.isDrained()).isTrue();
+        assertAgree(pair.first.stream.figures(), pair.second.stream.figures());
+        assertAgree(pair.second.stream.figures(), pair.first.stream.figures());
         end(pair, random);
+    }
+
+    /** When nothing is on its way, both sides show the same of a direction. */
+    private static void assertAgree(StreamFigures from, StreamFigures to) {
+        assertThat(from.sendCredits()).isEqualTo(to.receiveCredits());
+        assertThat(from.sendRoom()).isEqualTo(to.receiveRoom());
+        assertThat(from.sentBytes()).isEqualTo(to.receivedBytes()).isGreaterThan(300_000);
+        assertThat(from.unacknowledged()).isZero();
+        assertThat(to.readable()).isZero();
     }
 
     private static void step(Side side, Random random, int[] weights, int largest)

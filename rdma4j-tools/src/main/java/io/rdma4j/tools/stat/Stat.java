@@ -17,13 +17,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import javax.management.JMException;
 
 /** Shows the counters of devices that other processes have open. */
 @Command(name = "stat",
         description = "Show the counters of rdma4j devices that are open in running JVMs of"
-                + " this user, under the names Linux uses.")
+                + " this user, under the names Linux uses, or their sockets.")
 public final class Stat implements Callable<Integer> {
     private static final int NONE_FOUND = 1;
 
@@ -41,8 +42,13 @@ public final class Stat implements Callable<Integer> {
     @Option(names = "-a", description = "Show counters that are zero, too.")
     private boolean withZeros;
 
+    @Option(names = "--sockets",
+            description = "Show the sockets over RDMA instead, as ss -tin does those over TCP.")
+    private boolean withSockets;
+
     @Option(names = "--json",
-            description = "Print a JSON array of devices, with all counters, on one line.")
+            description = "Print a JSON array of devices, with all counters, or of sockets, on one"
+                    + " line.")
     private boolean isJson;
 
     @Option(names = "--watch", paramLabel = "SECONDS",
@@ -62,6 +68,10 @@ public final class Stat implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "--watch takes from 0.01 to 86400 seconds, not " + seconds);
         }
+        if (withSockets && (withPairs || withZeros)) {
+            throw new ParameterException(spec.commandLine(),
+                    "--sockets goes with neither --qp nor -a");
+        }
         List<WatchedProcess> processes = new ArrayList<>(
                 pid == null ? WatchedProcess.all(this::leftOut) : List.of(WatchedProcess.of(pid)));
         try {
@@ -80,27 +90,57 @@ public final class Stat implements Callable<Integer> {
     private int show(List<WatchedProcess> processes, @Nullable Double seconds)
             throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        StatText text = new StatText(out, withZeros, withPairs);
-        StatJson json = new StatJson(out, withPairs);
-        List<ProcessReading> readings = read(processes);
+        if (withSockets) {
+            Consumer<List<SocketsReading>> printer = isJson
+                    ? new SocketsJson(out)::print
+                    : new SocketsText(out)::print;
+            String what = device == null ? "a socket over RDMA" : "a connection over " + device;
+            return show(processes, seconds, this::sockets, printer, what);
+        }
+        Consumer<List<ProcessReading>> printer = isJson
+                ? new StatJson(out, withPairs)::print
+                : new StatText(out, withZeros, withPairs)::print;
+        return show(processes, seconds, this::devices, printer,
+                device == null ? "an rdma4j device" : device);
+    }
+
+    private @Nullable ProcessReading devices(WatchedProcess process)
+            throws IOException, JMException {
+        ProcessReading reading = process.read(device);
+        return reading.devices().isEmpty() ? null : reading;
+    }
+
+    private @Nullable SocketsReading sockets(WatchedProcess process)
+            throws IOException, JMException {
+        SocketsReading reading = process.readSockets(device);
+        return reading.listeners().isEmpty() && reading.connections().isEmpty() ? null : reading;
+    }
+
+    /** One look at a process. */
+    private interface Look<R> {
+        /** {@return what it has open, null for nothing} */
+        @Nullable
+        R at(WatchedProcess process) throws IOException, JMException;
+    }
+
+    /** @param what that which nobody has if there is nothing to show */
+    private <R> int show(List<WatchedProcess> processes, @Nullable Double seconds, Look<R> look,
+            Consumer<List<R>> printer, String what) throws IOException {
+        List<R> readings = read(processes, look);
         if (readings.isEmpty()) {
             spec.commandLine().getErr().printf("stat: no running JVM of this user has %s open%n",
-                    device == null ? "an rdma4j device" : device);
+                    what);
             return NONE_FOUND;
         }
         while (!readings.isEmpty()) {
-            if (isJson) {
-                json.print(readings);
-            } else {
-                text.print(readings);
-            }
+            printer.accept(readings);
             if (seconds == null) {
                 return 0;
             }
             if (!hasTimePassed(processes, seconds)) {
                 return 0;
             }
-            readings = read(processes);
+            readings = read(processes, look);
         }
         return 0;
     }
@@ -123,12 +163,12 @@ public final class Stat implements Callable<Integer> {
     }
 
     /** {@return what the processes have open; those that have ended are removed} */
-    private List<ProcessReading> read(List<WatchedProcess> processes) {
-        List<ProcessReading> readings = new ArrayList<>();
+    private <R> List<R> read(List<WatchedProcess> processes, Look<R> look) {
+        List<R> readings = new ArrayList<>();
         for (WatchedProcess process : List.copyOf(processes)) {
             try {
-                ProcessReading reading = process.read(device);
-                if (!reading.devices().isEmpty()) {
+                R reading = look.at(process);
+                if (reading != null) {
                     readings.add(reading);
                 }
             } catch (IOException ended) {

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -39,26 +41,31 @@ import javax.management.remote.JMXServiceURL;
 /**
  * Another JVM of this user that has devices open, connected to by JMX.
  *
- * <p>A system property of a JVM shows whether it has devices; in other JVMs nothing is started.
+ * <p>System properties of a JVM show whether it has devices or sockets; in other JVMs nothing is started.
  */
 final class WatchedProcess implements Closeable {
     private static final String DEVICES = "rdma4j.devices";
+    private static final String SOCKETS = "rdma4j.sockets.open";
     /** Shorter than the JDK waits for a JVM that does not answer. */
     private static final long ANSWER_SECONDS = 8;
     private static final long STOPPED_LOOK_MS = 100;
     /** A few of the seconds in which the process looks once each. */
     private static final long REGISTERED_SECONDS = 3;
     private static final long REGISTERED_LOOK_MS = 50;
-    private static final ObjectName DEVICE_BEANS = deviceBeans();
+    private static final ObjectName DEVICE_BEANS = beans("io.rdma4j:type=Device,*");
+    private static final ObjectName SOCKET_BEANS = beans("io.rdma4j:type=Sockets,*");
 
     private final long pid;
     private final String program;
     private final JMXConnector connector;
+    /** How many beans of sockets it had when it was found, of which the first reading may have to wait. */
+    private int awaitedSockets;
 
-    private WatchedProcess(long pid, String program, JMXConnector connector) {
+    private WatchedProcess(long pid, String program, JMXConnector connector, int awaitedSockets) {
         this.pid = pid;
         this.program = program;
         this.connector = connector;
+        this.awaitedSockets = awaitedSockets;
     }
 
     /**
@@ -193,25 +200,32 @@ final class WatchedProcess implements Closeable {
             throws IOException, AttachNotSupportedException {
         VirtualMachine machine = VirtualMachine.attach(id);
         try {
-            String devices = machine.getSystemProperties().getProperty(DEVICES);
-            if (devices == null) {
+            Properties properties = machine.getSystemProperties();
+            int devices = count(properties.getProperty(DEVICES));
+            int sockets = count(properties.getProperty(SOCKETS));
+            if (devices + sockets == 0) {
                 return null;
             }
             JMXServiceURL address = new JMXServiceURL(machine.startLocalManagementAgent());
             WatchedProcess process = new WatchedProcess(Long.parseLong(id),
-                    commandLine.split(" ", 2)[0], JMXConnectorFactory.connect(address));
-            process.awaitBeans(devices.split(",", -1).length);
+                    commandLine.split(" ", 2)[0], JMXConnectorFactory.connect(address), sockets);
+            process.awaitBeans(DEVICE_BEANS, devices);
             return process;
         } finally {
             machine.detach();
         }
     }
 
+    /** {@return how many names a property has} */
+    private static int count(@Nullable String names) {
+        return names == null ? 0 : names.split(",", -1).length;
+    }
+
     /** Waits until the process has noticed that it has an MBean server now, which is within a second. */
-    private void awaitBeans(int devices) throws IOException {
+    private void awaitBeans(ObjectName names, int wanted) throws IOException {
         long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(REGISTERED_SECONDS);
         try {
-            while (beans().size() < devices && System.nanoTime() - untilNs < 0) {
+            while (beans(names).size() < wanted && System.nanoTime() - untilNs < 0) {
                 Thread.sleep(REGISTERED_LOOK_MS);
             }
         } catch (InterruptedException e) {
@@ -219,13 +233,13 @@ final class WatchedProcess implements Closeable {
         }
     }
 
-    private Set<ObjectName> beans() throws IOException {
-        return connector.getMBeanServerConnection().queryNames(DEVICE_BEANS, null);
+    private Set<ObjectName> beans(ObjectName names) throws IOException {
+        return connector.getMBeanServerConnection().queryNames(names, null);
     }
 
-    private static ObjectName deviceBeans() {
+    private static ObjectName beans(String names) {
         try {
-            return new ObjectName("io.rdma4j:type=Device,*");
+            return new ObjectName(names);
         } catch (JMException e) {
             throw new IllegalStateException("the name is well formed", e);
         }
@@ -251,7 +265,7 @@ final class WatchedProcess implements Closeable {
     ProcessReading read(@Nullable String only) throws IOException, JMException {
         List<DeviceReading> devices = new ArrayList<>();
         MBeanServerConnection server = connector.getMBeanServerConnection();
-        for (ObjectName name : beans()) {
+        for (ObjectName name : beans(DEVICE_BEANS)) {
             DeviceReading device = read(server, name);
             if (device != null && (only == null || only.equals(device.name()))) {
                 devices.add(device);
@@ -259,6 +273,88 @@ final class WatchedProcess implements Closeable {
         }
         devices.sort(Comparator.comparing(DeviceReading::name));
         return new ProcessReading(pid, program, devices);
+    }
+
+    /**
+     * {@return the sockets it has open now} As {@link #read}.
+     *
+     * @param only the device whose connections are wanted, null for all, and for listeners
+     */
+    SocketsReading readSockets(@Nullable String only) throws IOException, JMException {
+        awaitBeans(SOCKET_BEANS, awaitedSockets);
+        awaitedSockets = 0;
+        List<ListenerReading> listeners = new ArrayList<>();
+        List<ConnectionReading> connections = new ArrayList<>();
+        MBeanServerConnection server = connector.getMBeanServerConnection();
+        for (ObjectName name : beans(SOCKET_BEANS)) {
+            Map<String, Object> values = new TreeMap<>();
+            try {
+                for (Attribute each : server
+                        .getAttributes(name, new String[]{"Listeners", "Connections"}).asList()) {
+                    values.put(each.getName(), each.getValue());
+                }
+            } catch (InstanceNotFoundException closed) {
+                continue;
+            }
+            Map<String, String> ways = ways(server);
+            for (CompositeData each : value(values, "Connections", CompositeData[].class)) {
+                ConnectionReading connection = connection(each, ways);
+                if (only == null || only.equals(connection.device())) {
+                    connections.add(connection);
+                }
+            }
+            if (only == null) {
+                for (CompositeData each : value(values, "Listeners", CompositeData[].class)) {
+                    listeners.add(new ListenerReading(address(each, "local"),
+                            value(each, "backlog", Integer.class),
+                            value(each, "waiting", Integer.class),
+                            value(each, "answered", Integer.class)));
+                }
+            }
+        }
+        return new SocketsReading(pid, program, listeners, connections);
+    }
+
+    private static ConnectionReading connection(CompositeData from, Map<String, String> ways)
+            throws JMException {
+        String device = value(from, "device", String.class);
+        int queuePair = value(from, "queuePair", Integer.class);
+        return new ConnectionReading(device, queuePair,
+                ways.getOrDefault(key(device, queuePair), ""), value(from, "side", String.class),
+                value(from, "state", String.class), address(from, "local"), address(from, "peer"),
+                value(from, "receiveBuffer", Integer.class),
+                value(from, "sendBuffer", Integer.class), value(from, "readable", Integer.class),
+                value(from, "unacknowledged", Integer.class),
+                value(from, "receiveCredits", Integer.class),
+                value(from, "sendCredits", Integer.class), value(from, "receiveRoom", Long.class),
+                value(from, "sendRoom", Long.class), value(from, "receivedBytes", Long.class),
+                value(from, "sentBytes", Long.class), value(from, "mappedBytes", Long.class),
+                value(from, "keepaliveSeconds", Integer.class), value(from, "ageMs", Long.class));
+    }
+
+    /** {@return an address and port, in brackets if the address has colons} */
+    private static String address(CompositeData from, String whose) throws JMException {
+        String address = value(from, whose + "Address", String.class);
+        int port = value(from, whose + "Port", Integer.class);
+        return (address.indexOf(':') < 0 ? address : "[" + address + "]") + ":" + port;
+    }
+
+    /** {@return how messages of queue pairs travel, which their devices tell} */
+    private Map<String, String> ways(MBeanServerConnection server)
+            throws IOException, JMException {
+        Map<String, String> ways = new HashMap<>();
+        for (ObjectName name : beans(DEVICE_BEANS)) {
+            DeviceReading device = read(server, name);
+            if (device != null) {
+                device.queuePairs()
+                        .forEach(each -> ways.put(key(device.name(), each.number()), each.way()));
+            }
+        }
+        return ways;
+    }
+
+    private static String key(String device, int queuePair) {
+        return device + "/" + queuePair;
     }
 
     /** {@return a device, null if it was closed meanwhile} */

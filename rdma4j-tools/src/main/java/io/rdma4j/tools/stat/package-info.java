@@ -1,5 +1,5 @@
 /**
- * The counters of other processes: {@code rdma4j stat}.
+ * The counters and sockets of other processes: {@code rdma4j stat}.
  *
  * <p>Start reading at {@link io.rdma4j.tools.stat.Stat}. It finds processes by the attach interface and
  * reads their beans by JMX, only by name: nothing here knows the software NIC.

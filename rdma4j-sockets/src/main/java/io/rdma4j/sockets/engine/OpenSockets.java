@@ -1,0 +1,90 @@
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.observe.registry.ShownBean;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
+import io.rdma4j.sockets.observe.jmx.SocketListenerData;
+import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
+import org.jspecify.annotations.Nullable;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.SequencedSet;
+
+/** The connections and listeners of the process, which JMX shows while there are any. Thread safe. */
+final class OpenSockets implements SocketsMXBean {
+    private static final String TYPE = "Sockets";
+    private static final String PROPERTY = "rdma4j.sockets.open";
+
+    /** Guarded by this. */
+    private final SequencedSet<SocketConnection> connections = new LinkedHashSet<>();
+    private final SequencedSet<SocketListener> listeners = new LinkedHashSet<>();
+    private @Nullable ShownBean shown;
+
+    synchronized void add(SocketConnection connection) {
+        connections.add(connection);
+        show();
+    }
+
+    synchronized void add(SocketListener listener) {
+        listeners.add(listener);
+        show();
+    }
+
+    private void show() {
+        if (shown == null) {
+            SocketEvents.prepare();
+            shown = ShownBean.show(this, TYPE, PROPERTY);
+        }
+    }
+
+    /** Idempotent. */
+    synchronized void remove(SocketConnection connection) {
+        connections.remove(connection);
+        hideIfEmpty();
+    }
+
+    /** Idempotent. */
+    synchronized void remove(SocketListener listener) {
+        listeners.remove(listener);
+        hideIfEmpty();
+    }
+
+    private void hideIfEmpty() {
+        if (shown != null && connections.isEmpty() && listeners.isEmpty()) {
+            shown.hide();
+            shown = null;
+            SocketEvents.forget();
+        }
+    }
+
+    @Override
+    public synchronized int getConnectionCount() {
+        return connections.size();
+    }
+
+    @Override
+    public synchronized int getListenerCount() {
+        return listeners.size();
+    }
+
+    @Override
+    public List<SocketConnectionData> getConnections() {
+        List<SocketConnection> now;
+        synchronized (this) {
+            now = List.copyOf(connections);
+        }
+        // Outside: a connection takes its own lock first.
+        return now.stream().map(SocketConnection::data).filter(Objects::nonNull).toList();
+    }
+
+    @Override
+    public List<SocketListenerData> getListeners() {
+        List<SocketListener> now;
+        synchronized (this) {
+            now = List.copyOf(listeners);
+        }
+        return now.stream().map(SocketListener::data).toList();
+    }
+}

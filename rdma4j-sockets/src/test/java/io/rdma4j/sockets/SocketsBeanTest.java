@@ -1,0 +1,127 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
+import io.rdma4j.sockets.observe.jmx.SocketListenerData;
+import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
+import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+
+import javax.management.JMX;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What JMX shows of sockets. Those of other tests, whose last answers leave, are there as well. */
+class SocketsBeanTest {
+    private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+
+    private static SocketsMXBean bean() throws Exception {
+        ObjectName name = new ObjectName("io.rdma4j:type=Sockets");
+        Wait.until("the bean is there", () -> SERVER.isRegistered(name));
+        return JMX.newMXBeanProxy(SERVER, name, SocketsMXBean.class);
+    }
+
+    private static int port(SocketChannel channel) throws Exception {
+        return ((InetSocketAddress) channel.getLocalAddress()).getPort();
+    }
+
+    /** {@return the end of a connection that belongs to a channel} */
+    private static SocketConnectionData end(SocketChannel channel) throws Exception {
+        int local = port(channel);
+        int peer = ((InetSocketAddress) channel.getRemoteAddress()).getPort();
+        return bean().getConnections().stream()
+                .filter(each -> each.localPort() == local && each.peerPort() == peer)
+                .findFirst().orElseThrow();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void connectionHasBothEndsWithTheirBytesAndCredits(Transport transport) throws Exception {
+        try (Connected connected = Connected.over(transport)) {
+            connected.channel().write(ByteBuffer.allocate(1000));
+            connected.peer().read(ByteBuffer.allocate(300));
+            SocketConnectionData from = end(connected.channel());
+            assertThat(from.device()).isEqualTo(transport.device());
+            assertThat(from.side() + " " + from.state()).isEqualTo("connect ESTABLISHED");
+            assertThat(from.localAddress()).isEqualTo("127.0.0.1");
+            assertThat(from.sentBytes()).isEqualTo(1000);
+            assertThat(from.receivedBytes()).isZero();
+            assertThat(from.sendCredits()).isEqualTo(383);
+            SocketConnectionData to = end(connected.peer());
+            assertThat(to.side() + " " + to.state()).isEqualTo("accept ESTABLISHED");
+            assertThat(to.receivedBytes()).isEqualTo(1000);
+            assertThat(to.readable()).isEqualTo(700);
+            assertThat(to.receiveCredits()).isEqualTo(383);
+            assertThat(to.receiveRoom()).isEqualTo((1 << 17) - 1000);
+            assertThat(to.queuePair()).isNotEqualTo(from.queuePair());
+        }
+    }
+
+    @Test
+    void creditsAndRoomThatThePeerHasNotGivenAreNone() throws Exception {
+        try (Connected connected = Connected.over(Transport.ROCE)) {
+            SocketChannel channel = connected.channel();
+            channel.configureBlocking(false);
+            ByteBuffer bytes = ByteBuffer.allocate(1 << 18);
+            Wait.until("the peer's buffer is full", () -> {
+                channel.write(bytes);
+                return end(channel).sendRoom() == 0;
+            });
+            assertThat(end(channel).sentBytes()).isEqualTo(1 << 17);
+            Wait.until("all is acknowledged", () -> end(channel).unacknowledged() == 0);
+            SocketConnectionData to = end(connected.peer());
+            assertThat(to.readable()).isEqualTo(1 << 17);
+            assertThat(to.receiveRoom()).isZero();
+            assertThat(to.receiveCredits()).isEqualTo(end(channel).sendCredits());
+        }
+    }
+
+    @Test
+    void endsOfDirectionsAreStates() throws Exception {
+        try (Connected connected = Connected.over(Transport.ROCE)) {
+            connected.channel().shutdownOutput();
+            assertThat(connected.peer().read(ByteBuffer.allocate(1))).isNegative();
+            assertThat(end(connected.channel()).state()).isEqualTo("OUTPUT_ENDED");
+            assertThat(end(connected.peer()).state()).isEqualTo("INPUT_ENDED");
+            connected.peer().shutdownOutput();
+            assertThat(connected.channel().read(ByteBuffer.allocate(1))).isNegative();
+            assertThat(end(connected.channel()).state()).isEqualTo("ENDED");
+        }
+    }
+
+    @Test
+    void listenerShowsWhoWaitsToBeAccepted() throws Exception {
+        try (ServerSocketChannel listener = Transport.ROCE.listen();
+                SocketChannel channel = Transport.ROCE.open()) {
+            channel.connect(listener.getLocalAddress());
+            int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            Wait.until("it waits", () -> listeners(port)
+                    .equals(List.of(new SocketListenerData("127.0.0.1", port, 50, 1, 0))));
+            listener.accept().close();
+            assertThat(listeners(port))
+                    .containsExactly(new SocketListenerData("127.0.0.1", port, 50, 0, 0));
+        }
+    }
+
+    private static List<SocketListenerData> listeners(int port) throws Exception {
+        return bean().getListeners().stream().filter(each -> each.localPort() == port).toList();
+    }
+
+    @Test
+    void nothingIsShownAfterAllAreClosed() throws Exception {
+        Connected.over(Transport.ROCE).close();
+        Wait.until("nothing is open",
+                () -> System.getProperty("rdma4j.sockets.open") == null);
+        assertThat(SERVER.isRegistered(new ObjectName("io.rdma4j:type=Sockets"))).isFalse();
+    }
+}

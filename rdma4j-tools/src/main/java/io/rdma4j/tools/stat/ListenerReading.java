@@ -1,0 +1,11 @@
+package io.rdma4j.tools.stat;
+
+/**
+ * What one look at a listener of sockets shows.
+ *
+ * @param local its address and port
+ * @param backlog how many connections may wait to be accepted
+ * @param waiting how many do
+ * @param answered how many more are being made
+ */
+record ListenerReading(String local, int backlog, int waiting, int answered) {}

@@ -1,0 +1,14 @@
+package io.rdma4j.tools.stat;
+
+import java.util.List;
+
+/**
+ * What one look at the sockets of a process shows.
+ *
+ * @param pid its number
+ * @param program its main class or jar
+ * @param listeners those it has open
+ * @param connections likewise
+ */
+record SocketsReading(long pid, String program, List<ListenerReading> listeners,
+        List<ConnectionReading> connections) {}

@@ -1,0 +1,70 @@
+package io.rdma4j.tools.stat;
+
+import java.io.PrintWriter;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Prints sockets for people, as {@code ss -tin} does: a line of addresses and one of details. */
+final class SocketsText {
+    private static final String LOCAL = "Local Address:Port";
+
+    private final PrintWriter out;
+    private final Map<String, Long> previous = new HashMap<>();
+    private boolean isFirst = true;
+
+    SocketsText(PrintWriter out) {
+        this.out = out;
+    }
+
+    void print(List<SocketsReading> processes) {
+        for (SocketsReading process : processes) {
+            out.printf("process %d (%s)%n", process.pid(), process.program());
+            int width = Stream.concat(process.listeners().stream().map(ListenerReading::local),
+                    process.connections().stream().map(ConnectionReading::local))
+                    .mapToInt(String::length).reduce(LOCAL.length(), Math::max);
+            out.printf("  %-12s %7s %7s  %s  %s%n", "State", "Recv-Q", "Send-Q",
+                    padded(LOCAL, width),
+                    "Peer Address:Port");
+            for (ListenerReading each : process.listeners()) {
+                out.printf("  %-12s %7d %7d  %s  *%n", "LISTEN", each.waiting(), each.backlog(),
+                        padded(each.local(), width));
+            }
+            for (ConnectionReading each : process.connections()) {
+                print(process.pid(), each, width);
+            }
+        }
+        out.flush();
+        isFirst = false;
+    }
+
+    private static String padded(String text, int width) {
+        return text + " ".repeat(width - text.length());
+    }
+
+    private void print(long pid, ConnectionReading each, int width) {
+        out.printf("  %-12s %7d %7d  %s  %s%n", each.state(), each.readable(),
+                each.unacknowledged(), padded(each.local(), width), each.peer());
+        String key = pid + "/" + each.device() + "/" + each.queuePair() + "/";
+        out.printf("    %s qp:0x%06x%s %s rcvbuf:%d sndbuf:%d rcv_credits:%d snd_credits:%d"
+                + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s age:%d.%03ds%n",
+                each.device(), each.queuePair(), each.way().isEmpty() ? "" : " way:" + each.way(),
+                each.side(), each.receiveBuffer(), each.sendBuffer(), each.receiveCredits(),
+                each.sendCredits(), each.receiveRoom(), each.sendRoom(),
+                grown(key + "received", each.receivedBytes()),
+                grown(key + "sent", each.sentBytes()),
+                each.mappedBytes() == 0
+                        ? ""
+                        : " bytes_mapped:" + grown(key + "mapped", each.mappedBytes()),
+                each.keepaliveSeconds() == 0 ? "" : " keepalive:" + each.keepaliveSeconds() + "s",
+                each.ageMs() / 1000, each.ageMs() % 1000);
+    }
+
+    /** {@return a number, with what was added since the last time} */
+    private String grown(String key, long value) {
+        Long before = previous.put(key, value);
+        long added = before == null ? value : value - before;
+        return value + (isFirst || added == 0 ? "" : "(+" + added + ")");
+    }
+}
