@@ -44,6 +44,13 @@ class UnchangedProgramTest {
     }
 
     @Test
+    void connectionsLastAsLongAsTheProgramsShutdownHooks() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma",
+                List.of(), FarewellProgram.class.getName());
+        assertThat(result.output()).contains("good-bye");
+    }
+
+    @Test
     void mistakesEndTheJvmWithOneLine() throws Exception {
         Path jar = ForkedJvm.jar(directory, true);
         assertThat(said(jar, "*:80=rdma", List.of())).isEqualTo("rdma4j: no rule says what other"
