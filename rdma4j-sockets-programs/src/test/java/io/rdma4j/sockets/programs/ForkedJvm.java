@@ -49,6 +49,7 @@ final class ForkedJvm {
         command.addAll(QUICK);
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
                 "-Djava.nio.channels.spi.SelectorProvider="
                         + RuledSelectorProvider.class.getName(),
                 "-D" + RuledSelectorProvider.RULES + "=" + rules, "-cp",

@@ -45,9 +45,10 @@ class UnchangedProgramTest {
 
     @Test
     void connectionsLastAsLongAsTheProgramsShutdownHooks() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma",
-                List.of(), FarewellProgram.class.getName());
-        assertThat(result.output()).contains("good-bye");
+        String program = FarewellProgram.class.getName();
+        assertThat(ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma", List.of(),
+                program).output()).contains("good-bye");
+        assertThat(ForkedJvm.byProperty("rdma", program).output()).contains("good-bye");
     }
 
     @Test
