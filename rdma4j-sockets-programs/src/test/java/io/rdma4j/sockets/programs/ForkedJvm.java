@@ -49,6 +49,7 @@ final class ForkedJvm {
         command.addAll(QUICK);
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
                 "-Djava.nio.channels.spi.SelectorProvider="
                         + RuledSelectorProvider.class.getName(),
                 "-D" + RuledSelectorProvider.RULES + "=" + rules, "-cp",
@@ -75,23 +76,34 @@ final class ForkedJvm {
      */
     static Result byOneVariable(Path jar, String rules, List<String> options, String... arguments)
             throws Exception {
-        List<String> command = new ArrayList<>(List.of(JAVA));
-        command.addAll(QUICK);
-        command.addAll(List.of("-cp", programs()));
-        command.addAll(List.of(arguments));
+        List<String> command = program(QUICK, arguments);
         String own = "-javaagent:" + jar + (rules.isEmpty() ? "" : "=" + rules);
         return run(command, Map.of("JDK_JAVA_OPTIONS", Stream.concat(Stream.of("\"" + own + "\""),
                 options.stream()).collect(Collectors.joining(" "))));
     }
 
+    /** {@return how to start a program that knows nothing of rdma4j} */
+    static List<String> program(List<String> options, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(JAVA));
+        command.addAll(options);
+        command.addAll(List.of("-cp", programs()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
     static Result run(List<String> command, Map<String, String> environment) throws Exception {
+        return run(command, environment, LONGEST_SECONDS);
+    }
+
+    static Result run(List<String> command, Map<String, String> environment, int longestSeconds)
+            throws Exception {
         Path output = Files.createTempFile("program", ".txt");
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(output.toFile());
         builder.environment().putAll(environment);
         Process process = builder.start();
         try {
-            boolean isOver = process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS);
+            boolean isOver = process.waitFor(longestSeconds, TimeUnit.SECONDS);
             String said = Files.readString(output);
             if (!isOver) {
                 throw new IllegalStateException("it does not end: " + said);

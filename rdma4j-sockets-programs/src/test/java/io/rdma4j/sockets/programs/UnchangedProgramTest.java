@@ -44,6 +44,14 @@ class UnchangedProgramTest {
     }
 
     @Test
+    void connectionsLastAsLongAsTheProgramsShutdownHooks() throws Exception {
+        String program = FarewellProgram.class.getName();
+        assertThat(ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma", List.of(),
+                program).output()).contains("good-bye");
+        assertThat(ForkedJvm.byProperty("rdma", program).output()).contains("good-bye");
+    }
+
+    @Test
     void mistakesEndTheJvmWithOneLine() throws Exception {
         Path jar = ForkedJvm.jar(directory, true);
         assertThat(said(jar, "*:80=rdma", List.of())).isEqualTo("rdma4j: no rule says what other"

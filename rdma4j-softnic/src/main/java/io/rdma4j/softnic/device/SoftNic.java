@@ -50,7 +50,7 @@ public final class SoftNic
 
     static {
         // As the kernel does for a dying process: peers learn that the connection is over.
-        Runtime.getRuntime().addShutdownHook(new Thread(OPEN::closeAll, "rdma4j-shutdown"));
+        ProcessEnd.register(OPEN::closeAll, "rdma4j-shutdown");
     }
 
     private final SoftDevice device;
