@@ -81,6 +81,8 @@ public final class SocketConnection
     /** Everything that was written is acknowledged, or lost. */
     private boolean isOver;
     private boolean isFreeing;
+    /** It was ended for the connection manager, though the application has not closed it. */
+    private boolean hasLeft;
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
@@ -94,6 +96,10 @@ public final class SocketConnection
     private final Map<Long, Mapped> mapped = new HashMap<>();
     private int keepaliveSeconds;
     private int keepaliveChanges;
+    /** What is scheduled for it, which holds it until it is cancelled. */
+    private SocketEngine.@Nullable Timer probing;
+    private SocketEngine.@Nullable Timer closing;
+    private SocketEngine.@Nullable Timer answering;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
 
@@ -285,9 +291,10 @@ public final class SocketConnection
     }
 
     private void scheduleProbe() {
+        cancel(probing);
         if (keepaliveSeconds > 0) {
             int changes = keepaliveChanges;
-            engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
+            probing = engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
         }
     }
 
@@ -436,6 +443,7 @@ public final class SocketConnection
         if (wanted != null && wanted.isDone()) {
             engine.wakeLeader();
         }
+        leaveIfEnded();
         freeIfOver();
     }
 
@@ -934,7 +942,8 @@ public final class SocketConnection
                 } else {
                     open.disconnect();
                 }
-                engine.schedule(lingerSeconds < 0 ? PATIENCE : Duration.ofSeconds(lingerSeconds),
+                closing = engine.schedule(
+                        lingerSeconds < 0 ? PATIENCE : Duration.ofSeconds(lingerSeconds),
                         this::giveUp);
             }
             process(false);
@@ -981,6 +990,18 @@ public final class SocketConnection
         }
     }
 
+    /**
+     * Both directions have ended, and the peer's device knows it. The peer's {@code close} waits for that to be said: it need not
+     * wait for this side's application.
+     */
+    private void leaveIfEnded() {
+        RsocketStream open = stream;
+        if (!hasLeft && !isClosing && !isBroken && open != null && open.hasToldEnd()) {
+            hasLeft = true;
+            engine.execute(this::disconnect);
+        }
+    }
+
     private void freeIfOver() {
         RsocketStream open = stream;
         boolean isDrained = open == null || (open.isDisconnected() && open.isDrained());
@@ -991,13 +1012,19 @@ public final class SocketConnection
             isOver = true;
             if (!isBroken && open != null && !open.hasToldEnd()) {
                 // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
-                engine.schedule(LAST_ANSWERS, this::giveUp);
+                answering = engine.schedule(LAST_ANSWERS, this::giveUp);
             }
         }
         if (isBroken || open == null || open.hasToldEnd()) {
             isFreeing = true;
             over.signalAll();
             engine.execute(this::free);
+        }
+    }
+
+    private void cancel(SocketEngine.@Nullable Timer timer) {
+        if (timer != null) {
+            engine.cancel(timer);
         }
     }
 
@@ -1018,6 +1045,9 @@ public final class SocketConnection
             }
             phase = Phase.FREED;
             stream = ended();
+            cancel(probing);
+            cancel(closing);
+            cancel(answering);
         } finally {
             lock.unlock();
         }
