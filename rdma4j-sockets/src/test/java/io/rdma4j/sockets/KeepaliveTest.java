@@ -6,9 +6,11 @@ import io.rdma4j.verbs.MemoryRegion;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 
+import java.lang.ref.WeakReference;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -36,6 +38,22 @@ class KeepaliveTest {
 
     private static long received(CmId peer) {
         return peer.queuePair().counters().getOrDefault("rcvd_pkts", 0L);
+    }
+
+    /** The next probe, which is two hours away, does not hold it. */
+    @Test
+    void closedConnectionIsForgotten() throws Exception {
+        List<WeakReference<SocketChannel>> closed = closed();
+        for (WeakReference<SocketChannel> each : closed) {
+            Wait.until("a closed channel is collected", () -> each.get() == null, System::gc);
+        }
+    }
+
+    private static List<WeakReference<SocketChannel>> closed() throws Exception {
+        try (Connected pair = Connected.over(Transport.ROCE)) {
+            pair.channel().setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            return List.of(new WeakReference<>(pair.channel()), new WeakReference<>(pair.peer()));
+        }
     }
 
     @Test

@@ -94,6 +94,8 @@ public final class SocketConnection
     /** Everything that was written is acknowledged, or lost. */
     private boolean isOver;
     private boolean isFreeing;
+    /** It was ended for the connection manager, though the application has not closed it. */
+    private boolean hasLeft;
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
@@ -107,6 +109,10 @@ public final class SocketConnection
     private final Map<Long, Mapped> mapped = new HashMap<>();
     private int keepaliveSeconds;
     private int keepaliveChanges;
+    /** What is scheduled for it, which holds it until it is cancelled. */
+    private SocketEngine.@Nullable Timer probing;
+    private SocketEngine.@Nullable Timer closing;
+    private SocketEngine.@Nullable Timer answering;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
 
@@ -388,9 +394,10 @@ public final class SocketConnection
     }
 
     private void scheduleProbe() {
+        cancel(probing);
         if (keepaliveSeconds > 0) {
             int changes = keepaliveChanges;
-            engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
+            probing = engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
         }
     }
 
@@ -539,6 +546,7 @@ public final class SocketConnection
         if (wanted != null && wanted.isDone()) {
             engine.wakeLeader();
         }
+        leaveIfEnded();
         freeIfOver();
     }
 
@@ -1039,7 +1047,8 @@ public final class SocketConnection
                 } else {
                     open.disconnect();
                 }
-                engine.schedule(lingerSeconds < 0 ? PATIENCE : Duration.ofSeconds(lingerSeconds),
+                closing = engine.schedule(
+                        lingerSeconds < 0 ? PATIENCE : Duration.ofSeconds(lingerSeconds),
                         this::giveUp);
             }
             process(false);
@@ -1087,6 +1096,18 @@ public final class SocketConnection
         }
     }
 
+    /**
+     * Both directions have ended, and the peer's device knows it. The peer's {@code close} waits for that to be said: it need not
+     * wait for this side's application.
+     */
+    private void leaveIfEnded() {
+        RsocketStream open = stream;
+        if (!hasLeft && !isClosing && !isBroken && open != null && open.hasToldEnd()) {
+            hasLeft = true;
+            engine.execute(this::disconnect);
+        }
+    }
+
     private void freeIfOver() {
         RsocketStream open = stream;
         boolean isDrained = open == null || (open.isDisconnected() && open.isDrained());
@@ -1098,13 +1119,19 @@ public final class SocketConnection
             recordEnd();
             if (!isBroken && open != null && !open.hasToldEnd()) {
                 // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
-                engine.schedule(LAST_ANSWERS, this::giveUp);
+                answering = engine.schedule(LAST_ANSWERS, this::giveUp);
             }
         }
         if (isBroken || open == null || open.hasToldEnd()) {
             isFreeing = true;
             over.signalAll();
             engine.execute(this::free);
+        }
+    }
+
+    private void cancel(SocketEngine.@Nullable Timer timer) {
+        if (timer != null) {
+            engine.cancel(timer);
         }
     }
 
@@ -1125,6 +1152,9 @@ public final class SocketConnection
             }
             phase = Phase.FREED;
             stream = ended();
+            cancel(probing);
+            cancel(closing);
+            cancel(answering);
         } finally {
             lock.unlock();
         }

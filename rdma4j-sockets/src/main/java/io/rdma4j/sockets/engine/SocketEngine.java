@@ -12,12 +12,13 @@ import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
-import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -48,8 +49,9 @@ public final class SocketEngine {
     private final OpenSockets open = new OpenSockets();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
+    private final AtomicLong numbers = new AtomicLong();
     /** Of the leader alone. */
-    private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+    private final TreeSet<Timer> timers = new TreeSet<>();
     private final Thread thread;
     /** Stands for no connection: its events wake the leader. */
     private final CmId waker;
@@ -64,10 +66,23 @@ public final class SocketEngine {
     private volatile long sleptNs = System.nanoTime();
 
     /** What is due at a time. */
-    private record Timer(long atNs, Runnable task) implements Comparable<Timer> {
+    static final class Timer implements Comparable<Timer> {
+        private final long atNs;
+        /** Tells those apart that are due at the same time. */
+        private final long number;
+        private final Runnable task;
+        private volatile boolean isCancelled;
+
+        private Timer(long atNs, long number, Runnable task) {
+            this.atNs = atNs;
+            this.number = number;
+            this.task = task;
+        }
+
         @Override
         public int compareTo(Timer other) {
-            return Long.signum(atNs - other.atNs);
+            int order = Long.signum(atNs - other.atNs);
+            return order == 0 ? Long.compare(number, other.number) : order;
         }
     }
 
@@ -134,10 +149,24 @@ public final class SocketEngine {
         }
     }
 
-    /** Lets the leader run something after a time. */
-    void schedule(Duration delay, Runnable task) {
-        Timer timer = new Timer(System.nanoTime() + delay.toNanos(), task);
-        execute(() -> timers.add(timer));
+    /** Lets the leader run something after a time. {@return what {@link #cancel} takes} */
+    Timer schedule(Duration delay, Runnable task) {
+        Timer timer = new Timer(System.nanoTime() + delay.toNanos(), numbers.getAndIncrement(),
+                task);
+        execute(() -> add(timer));
+        return timer;
+    }
+
+    private void add(Timer timer) {
+        if (!timer.isCancelled) {
+            timers.add(timer);
+        }
+    }
+
+    /** Forgets what was scheduled, unless it has run. It holds what it would have needed no longer. */
+    void cancel(Timer timer) {
+        timer.isCancelled = true;
+        execute(() -> timers.remove(timer));
     }
 
     /** Makes the leader look whether it has anything to wait for, unless it is the calling thread. */
@@ -289,13 +318,14 @@ public final class SocketEngine {
 
     /** {@return how long until the next is due, in nanoseconds} */
     private long runTimers() {
-        for (Timer next = timers.peek(); next != null; next = timers.peek()) {
-            long leftNs = next.atNs() - System.nanoTime();
+        while (!timers.isEmpty()) {
+            Timer next = timers.first();
+            long leftNs = next.atNs - System.nanoTime();
             if (leftNs > 0) {
                 return leftNs;
             }
-            timers.remove();
-            contain(next.task());
+            timers.remove(next);
+            contain(next.task);
         }
         return FOREVER_NS;
     }
