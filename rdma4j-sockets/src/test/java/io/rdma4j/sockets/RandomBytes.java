@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,8 +17,8 @@ final class RandomBytes {
 
     private final byte[] pattern = new byte[PERIOD + MOST];
     private final byte[] seen = new byte[MOST];
-    private volatile long sent;
-    private volatile long received;
+    private final AtomicLong sent = new AtomicLong();
+    private final AtomicLong received = new AtomicLong();
 
     RandomBytes(long seed) {
         byte[] period = new byte[PERIOD];
@@ -28,16 +29,16 @@ final class RandomBytes {
     }
 
     long sent() {
-        return sent;
+        return sent.get();
     }
 
     long received() {
-        return received;
+        return received.get();
     }
 
     /** Fills the buffers with what comes next. */
     void fill(ByteBuffer[] buffers) {
-        long at = sent;
+        long at = sent.get();
         for (ByteBuffer each : buffers) {
             int count = each.remaining();
             each.put(each.position(), pattern, (int) (at % PERIOD), count);
@@ -46,17 +47,17 @@ final class RandomBytes {
     }
 
     void onSent(int count) {
-        sent = sent + count;
+        sent.addAndGet(count);
     }
 
     /** Compares the bytes between the marked beginning of a buffer and its position. */
     void onReceived(ByteBuffer buffer, int beginning) {
         int count = buffer.position() - beginning;
         buffer.get(beginning, seen, 0, count);
-        int from = (int) (received % PERIOD);
+        int from = (int) (received.get() % PERIOD);
         int differs = Arrays.mismatch(seen, 0, count, pattern, from, from + count);
-        assertThat(differs).as("place of the first other byte among %s after %s", count, received)
+        assertThat(differs).as("place of the first other byte among %s after %s", count, received())
                 .isEqualTo(-1);
-        received = received + count;
+        received.addAndGet(count);
     }
 }

@@ -1,5 +1,7 @@
 package io.rdma4j.sockets;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
@@ -42,7 +44,7 @@ final class RandomEnd {
     private int writesLeft;
     private Thread reader = new Thread();
     private Thread writer = new Thread();
-    private volatile Selector selector;
+    private volatile @Nullable Selector selector;
     /** It closes, or ends its input, before the peer's output has ended. */
     private volatile boolean hasQuit;
     private volatile boolean isOutputShut;
@@ -77,6 +79,7 @@ final class RandomEnd {
         return done;
     }
 
+    @Nullable
     Throwable defect() {
         return defect.get();
     }
@@ -133,6 +136,7 @@ final class RandomEnd {
     }
 
     /** Also if this thread is interrupted, which is meant for the channel. */
+    @SuppressWarnings("ThreadJoinLoop") // What it recommends is of a library that nothing here uses.
     private static void join(Thread other) {
         boolean isOver = false;
         while (!isOver) {

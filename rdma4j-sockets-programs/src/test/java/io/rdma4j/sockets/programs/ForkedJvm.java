@@ -23,8 +23,12 @@ import java.util.stream.Stream;
 final class ForkedJvm {
     private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java")
             .toString();
-    private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC");
+    /**
+     * Starts soon, and keeps to one device: a client that names none and is not answered in time asks by TCP whether an iWARP device
+     * listens (ADR 54), and would have had a connection of TCP.
+     */
+    private static final List<String> OPTIONS = List.of("-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC", "-Drdma4j.device=roce_lo");
 
     /** What a build calls the jars of rdma4j, and where Maven compiles them to. */
     private static final Pattern OURS = Pattern.compile(".*/rdma4j-"
@@ -46,7 +50,7 @@ final class ForkedJvm {
     /** {@return what a program prints whose JVM has the provider by property} */
     static Result byProperty(String rules, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
-        command.addAll(QUICK);
+        command.addAll(OPTIONS);
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
                 "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
@@ -61,7 +65,7 @@ final class ForkedJvm {
     /** {@return what a program prints that has rdma4j on its class path and uses it by itself} */
     static Result plain(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
-        command.addAll(QUICK);
+        command.addAll(OPTIONS);
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path")));
         command.addAll(List.of(arguments));
@@ -76,7 +80,7 @@ final class ForkedJvm {
      */
     static Result byOneVariable(Path jar, String rules, List<String> options, String... arguments)
             throws Exception {
-        List<String> command = program(QUICK, arguments);
+        List<String> command = program(OPTIONS, arguments);
         String own = "-javaagent:" + jar + (rules.isEmpty() ? "" : "=" + rules);
         return run(command, Map.of("JDK_JAVA_OPTIONS", Stream.concat(Stream.of("\"" + own + "\""),
                 options.stream()).collect(Collectors.joining(" "))));
