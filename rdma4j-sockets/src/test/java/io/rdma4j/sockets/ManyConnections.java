@@ -42,10 +42,12 @@ final class ManyConnections {
     public static void main(String[] arguments) throws Exception {
         Transport transport = Transport.valueOf(arguments[0]);
         int connections = Integer.parseInt(arguments[1]);
-        // It has the bean of a device as long as that is open.
         ManagementFactory.getPlatformMBeanServer();
         try (DeviceContext _ = RdmaDevices.find(transport.device()).open();
                 ServerSocketChannel listener = transport.listen()) {
+            // A bean is registered by a thread that looks once a second whether there is a server.
+            Wait.until("the device has its bean", () -> ManagementFactory.getPlatformMBeanServer()
+                    .isRegistered(bean(transport)));
             ManyConnections many = new ManyConnections(transport, listener);
             for (int i = 0; i < Math.max(5 * WAYS, connections / 10); i++) {
                 many.openAndClose(i);
@@ -67,9 +69,12 @@ final class ManyConnections {
     }
 
     private static int queuePairs(Transport transport) throws JMException {
-        return (Integer) ManagementFactory.getPlatformMBeanServer().getAttribute(
-                new ObjectName("io.rdma4j:type=Device,name=" + transport.device()),
+        return (Integer) ManagementFactory.getPlatformMBeanServer().getAttribute(bean(transport),
                 "QueuePairCount");
+    }
+
+    private static ObjectName bean(Transport transport) throws JMException {
+        return new ObjectName("io.rdma4j:type=Device,name=" + transport.device());
     }
 
     private void openAndClose(int number) throws IOException {
