@@ -230,6 +230,8 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "- `renumbered`: another defect of `rdma_rxe`, which gave numbers of packets that it had sent to others as it sent",
         "  again; Java refused what could not be, and both programs said so",
         "  ([renumbering.py](../interop/suite/renumbering.py)).",
+        "- `reset`: a defect of `siw`, which takes bytes for sent that TCP still has. The C program ended well, and Linux answered",
+        "  Java's credits with a reset; what was under way is lost, and Java said so ([resetting.py](../interop/suite/resetting.py)).",
         "",
         *sizes(),
         "",

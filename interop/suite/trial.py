@@ -8,7 +8,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import doubling, parting, renumbering, stall, tools, wire
+from . import doubling, parting, renumbering, resetting, stall, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -31,6 +31,7 @@ CLOSED_EARLY = "rdma_get_cm_event: Bad file descriptor"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
+RESET_BY_PEER = "rstream: Connection reset"
 
 
 class Verdict(Enum):
@@ -47,6 +48,8 @@ class Verdict(Enum):
     STALLED = "stalled"
     # Another defect of Linux's driver: see renumbering.py.
     RENUMBERED = "renumbered"
+    # siw reset a connection whose program had ended well: see resetting.py.
+    RESET = "reset"
     FAILED = "FAILED"
     # Options that the C programs refuse, or with which they fail against each other.
     UNUSABLE = "unusable"
@@ -216,7 +219,7 @@ def kept_in(folder, verdict, name):
 
 def reconsider(result, cell, folder, own_addresses):
     """Reconsiders a failure by its traces, which may show a stall of Linux, a lost disconnect message of Linux, a
-    duplicated request, or that Linux gave one PSN to two requests, and that Java noticed."""
+    duplicated request, a reset by siw, or that Linux gave one PSN to two requests, and that Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -225,9 +228,12 @@ def reconsider(result, cell, folder, own_addresses):
     tool = tools.of(cell)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
+    capture = kept / "capture.pcap"
+    if (result.verdict is Verdict.FAILED and cell.driver == "siw" and reason == NO_REASON and other.status == 0
+            and RESET_BY_PEER in java.err and resetting.is_by_linux(capture, own_addresses)):
+        result.verdict, result.reason = Verdict.RESET, ""
     if result.verdict is not Verdict.FAILED or cell.driver != "rxe":
         return
-    capture = kept / "capture.pcap"
     if not tool.is_reliable:
         if cell.net == "duplicate" and NOTHING_CAME in java.err and doubling.is_taken_for_two(capture, own_addresses):
             result.verdict, result.reason = Verdict.DOUBLED, ""
