@@ -1,7 +1,7 @@
 package io.rdma4j.sockets.programs;
 
 import io.rdma4j.sockets.RuledSelectorProvider;
-import io.rdma4j.sockets.launch.Premain;
+import io.rdma4j.sockets.launch.Agent;
 
 import java.io.File;
 import java.io.IOException;
@@ -134,7 +134,7 @@ final class ForkedJvm {
         Manifest manifest = new Manifest();
         Attributes entries = manifest.getMainAttributes();
         entries.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        entries.putValue("Premain-Class", Premain.class.getName());
+        entries.putValue("Premain-Class", Agent.class.getName());
         entries.put(Attributes.Name.CLASS_PATH, classPath()
                 .filter(each -> OURS.matcher(each).matches())
                 .filter(each -> hasDevices || !each.contains("rdma4j-softnic"))

@@ -14,8 +14,8 @@ final class TcpSockets {
     /** As iWARP devices do. */
     private static final String LISTENING = "0A";
 
-    /** Long tables cost time, which a program that runs for long would notice. */
-    private static final long SHORTEST_INTERVAL_NS = 50_000_000;
+    /** Long tables cost time, which a program that runs for long would notice; one that is over soon has to be seen often. */
+    private static final long SHORTEST_INTERVAL_NS = 2_000_000;
     private static final long LONGEST_INTERVAL_NS = 1_000_000_000;
 
     private final ProcessHandle process;
@@ -34,6 +34,7 @@ final class TcpSockets {
         isOver = true;
         LockSupport.unpark(watch);
         watch.join();
+        seen.addAll(present(process.pid()));
         return seen;
     }
 
@@ -41,7 +42,7 @@ final class TcpSockets {
         long startNs = System.nanoTime();
         while (!isOver && process.isAlive()) {
             seen.addAll(present(process.pid()));
-            LockSupport.parkNanos(Math.clamp((System.nanoTime() - startNs) / 8,
+            LockSupport.parkNanos(Math.clamp((System.nanoTime() - startNs) / 64,
                     SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS));
         }
     }

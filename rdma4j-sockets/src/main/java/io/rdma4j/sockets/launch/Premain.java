@@ -28,7 +28,7 @@ public final class Premain {
     private Premain() {}
 
     /**
-     * Called by the JVM.
+     * Called by {@link Agent}.
      *
      * @param rules the text behind {@code -javaagent:JAR=}, null without one
      */
@@ -52,7 +52,7 @@ public final class Premain {
         }
     }
 
-    /** The jar names the others of rdma4j, which lie beside it. */
+    /** The other jars of rdma4j lie beside that of the agent, or the program has them. */
     private static void requireDevices() {
         boolean isThere = Premain.class.getModule().isNamed()
                 || ClassLoader.getSystemResource(DEVICES) != null;
