@@ -16,8 +16,9 @@ import java.util.concurrent.locks.LockSupport;
  * table, and the listening socket itself: all have the same one open, so any of them can answer, and the name lasts as long
  * as one of them lives. The system tells both sides whose process the other is, and who is of another user gets nothing.
  *
- * <p>Those that answer may all be stopped. Then the table is found as a file that they have open, if they are to be seen;
- * the socket follows with a later {@link #check}.
+ * <p>Those that answer may all be stopped, or ending. Then the table is found as a file that they have open, if they are to be
+ * seen; the socket follows with a later {@link #check}. Until then whoever found it so answers at a second name: the first may become
+ * free meanwhile, and who binds it then asks at the second one before it makes another table.
  */
 final class TableSocket implements AutoCloseable {
     /** The kind of the message: "rdma4jp1". It and the version stay as they are in all versions. */
@@ -32,17 +33,24 @@ final class TableSocket implements AutoCloseable {
     private final SharedPages table;
     /** Null until the socket is received, after the table was found otherwise. */
     private @Nullable TableAnswers answers;
+    /** At the second name, while there are none at the first. */
+    private @Nullable TableAnswers secondAnswers;
 
     /**
      * What a process gets.
      *
-     * @param listener null if the table alone was found
+     * @param listener of the first name, null if nobody answers there
+     * @param second of the second name, null if it is not needed, or nobody answers there either
      */
-    private record Found(SharedPages table, @Nullable UnixSocket listener) {
+    private record Found(SharedPages table, @Nullable UnixSocket listener,
+            @Nullable UnixSocket second) {
         void close() {
             table.close();
             if (listener != null) {
                 listener.close();
+            }
+            if (second != null) {
+                second.close();
             }
         }
     }
@@ -50,14 +58,25 @@ final class TableSocket implements AutoCloseable {
     private TableSocket(String name, Found found) {
         this.name = name;
         table = found.table;
+        if (found.second != null) {
+            secondAnswers = answersOf(found.second);
+        }
         if (found.listener != null) {
             answer(found.listener);
         }
     }
 
-    private void answer(UnixSocket listener) {
-        answers = new TableAnswers(listener, new UnixSocket.Message(TABLE, SharedTable.VERSION,
+    private TableAnswers answersOf(UnixSocket listener) {
+        return new TableAnswers(listener, new UnixSocket.Message(TABLE, SharedTable.VERSION,
                 ProcessIdentity.own(), table.descriptor(), listener.descriptor()));
+    }
+
+    private void answer(UnixSocket listener) {
+        answers = answersOf(listener);
+        if (secondAnswers != null) {
+            secondAnswers.close();
+            secondAnswers = null;
+        }
     }
 
     /** {@return the name at which the processes of this user meet} */
@@ -81,9 +100,10 @@ final class TableSocket implements AutoCloseable {
         long untilNs = System.nanoTime() + patienceNs;
         while (true) {
             UnixSocket listener = UnixSocket.listen(name);
-            Found found = listener == null ? find(name) : made(name, listener);
-            if (found != null) {
-                return new TableSocket(name, found);
+            Found found = listener == null ? find(name) : at(name, listener);
+            TableSocket joined = found == null ? null : joined(name, found);
+            if (joined != null) {
+                return joined;
             }
             if (System.nanoTime() - untilNs > 0) {
                 throw new RdmaException(Errno.EBUSY, SharedPort.OPERATION,
@@ -94,21 +114,50 @@ final class TableSocket implements AutoCloseable {
         }
     }
 
-    private static Found made(String name, UnixSocket listener)
+    /** {@return null if the first name has become free meanwhile, and somebody has it with another table} */
+    private static @Nullable TableSocket joined(String name, Found found)
             throws LinuxSocket.Refused, RdmaException {
-        SharedPages pages = null;
+        TableSocket joined = new TableSocket(name, found);
+        boolean isCommon = false;
+        try {
+            isCommon = joined.check();
+            return isCommon ? joined : null;
+        } finally {
+            if (!isCommon) {
+                joined.close();
+            }
+        }
+    }
+
+    /** {@return the table for who has got the first name: that of those who only answer at the second, or a new one} */
+    private static Found at(String name, UnixSocket listener)
+            throws LinuxSocket.Refused, RdmaException {
+        boolean hasTable = false;
+        try {
+            Found present = findAtSecond(name);
+            SharedPages pages = present == null ? made(name) : present.table;
+            if (present != null && present.second != null) {
+                present.second.close();
+            }
+            hasTable = true;
+            return new Found(pages, listener, null);
+        } finally {
+            if (!hasTable) {
+                listener.close();
+            }
+        }
+    }
+
+    private static SharedPages made(String name) throws LinuxSocket.Refused, RdmaException {
+        SharedPages pages = SharedPages.create(memoryName(name), SharedTable.LENGTH);
         boolean isFilled = false;
         try {
-            pages = SharedPages.create(memoryName(name), SharedTable.LENGTH);
             fill(pages);
             isFilled = true;
-            return new Found(pages, listener);
+            return pages;
         } finally {
             if (!isFilled) {
-                listener.close();
-                if (pages != null) {
-                    pages.close();
-                }
+                pages.close();
             }
         }
     }
@@ -128,6 +177,11 @@ final class TableSocket implements AutoCloseable {
         return name + "-table-" + SharedTable.VERSION;
     }
 
+    /** Where those answer who found the table among the files of others. */
+    static String secondName(String name) {
+        return name + "-found";
+    }
+
     /** {@return the table of those who have the name, null if they are gone by now or do not answer} */
     private static @Nullable Found find(String name)
             throws LinuxSocket.Refused, RdmaException {
@@ -135,8 +189,48 @@ final class TableSocket implements AutoCloseable {
             return ask(name);
         } catch (LinuxSocket.Refused e) {
             if (isSilence(e)) {
-                SharedPages found = SharedPages.find(memoryName(name), SharedTable.LENGTH);
-                return found == null ? null : new Found(found, null);
+                return findOtherwise(name);
+            }
+            if (e.errno() == LinuxCalls.ECONNREFUSED) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** {@return the table of those who do not answer at the first name, null if there is none} */
+    private static @Nullable Found findOtherwise(String name)
+            throws LinuxSocket.Refused, RdmaException {
+        // Before the table is looked for: who gets the first name from now on asks here, and waits.
+        UnixSocket second = UnixSocket.listen(secondName(name));
+        if (second == null) {
+            return findAtSecond(name);
+        }
+        SharedPages found = null;
+        try {
+            found = findAmongFiles(name);
+        } finally {
+            if (found == null) {
+                second.close();
+            }
+        }
+        return found == null ? null : new Found(found, null, second);
+    }
+
+    private static @Nullable SharedPages findAmongFiles(String name) throws LinuxSocket.Refused {
+        return SharedPages.find(memoryName(name), SharedTable.LENGTH);
+    }
+
+    /** {@return the table of those who have the second name, null if nobody has it} */
+    private static @Nullable Found findAtSecond(String name)
+            throws LinuxSocket.Refused, RdmaException {
+        try {
+            Found answered = ask(secondName(name));
+            return answered == null ? null : new Found(answered.table, null, answered.listener);
+        } catch (LinuxSocket.Refused e) {
+            if (isSilence(e)) {
+                SharedPages found = findAmongFiles(name);
+                return found == null ? null : new Found(found, null, null);
             }
             if (e.errno() == LinuxCalls.ECONNREFUSED) {
                 return null;
@@ -198,7 +292,7 @@ final class TableSocket implements AutoCloseable {
         UnixSocket listener = UnixSocket.of(answer.descriptors()[1]);
         try {
             return new Found(SharedPages.of(answer.descriptors()[0], SharedTable.LENGTH),
-                    listener);
+                    listener, null);
         } catch (LinuxSocket.Refused e) {
             listener.close();
             throw e;
@@ -259,6 +353,10 @@ final class TableSocket implements AutoCloseable {
         if (answers != null) {
             answers.close();
             answers = null;
+        }
+        if (secondAnswers != null) {
+            secondAnswers.close();
+            secondAnswers = null;
         }
         table.close();
     }

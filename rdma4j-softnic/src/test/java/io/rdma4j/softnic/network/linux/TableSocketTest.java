@@ -239,14 +239,46 @@ class TableSocketTest {
         assertThat(table(join())).isEqualTo(table(second));
     }
 
+    /** Between the end of those who had the name and the next check of those who have their table, it is free. */
+    @Test
+    void whoGetsTheNameGetsTheTableOfThoseWhoFoundItOtherwise() throws Exception {
+        Stopped stopped = new Stopped();
+        TableSocket late = join();
+        TableSocket later = join();
+        stopped.end();
+        TableSocket other = join();
+        assertThat(table(other)).isEqualTo(table(late)).isEqualTo(table(later));
+        assertThat(late.check()).isTrue();
+        assertThat(later.check()).isTrue();
+        leave(other);
+        assertThat(table(join())).isEqualTo(table(late));
+        assertThat(UnixSocket.listen(TableSocket.secondName(name))).as("nobody needs it any more")
+                .isNotNull().satisfies(UnixSocket::close);
+    }
+
+    @Test
+    void whoHasTheNameAndIsNotAnsweredAtTheSecondLooksAmongTheFiles() throws Exception {
+        Stopped stopped = new Stopped();
+        stopped.listening.close();
+        try (UnixSocket _ = Objects.requireNonNull(
+                UnixSocket.listen(TableSocket.secondName(name)))) {
+            assertThat(table(join())).isEqualTo(ProcessFiles.inode(stopped.pages.descriptor()));
+        }
+        stopped.pages.close();
+    }
+
     @Test
     void aTableThatOthersFindInsteadIsNoticed() throws Exception {
         Stopped stopped = new Stopped();
         TableSocket late = join();
         stopped.end();
-        TableSocket other = join();
-        assertThat(table(other)).isNotEqualTo(table(late));
-        assertThat(late.check()).isFalse();
-        assertThat(other.check()).isTrue();
+        try (SharedPages pages = SharedPages.create("rdma4j-test", SharedTable.LENGTH)) {
+            UnixSocket listener = Objects.requireNonNull(UnixSocket.listen(name));
+            try (TableAnswers _ = new TableAnswers(listener,
+                    new UnixSocket.Message(TableSocket.TABLE, SharedTable.VERSION,
+                            ProcessIdentity.own(), pages.descriptor(), listener.descriptor()))) {
+                assertThat(late.check()).isFalse();
+            }
+        }
     }
 }
