@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;

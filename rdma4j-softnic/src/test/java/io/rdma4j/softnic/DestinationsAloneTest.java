@@ -5,7 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.DeviceContext;

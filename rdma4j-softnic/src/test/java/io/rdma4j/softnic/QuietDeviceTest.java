@@ -8,7 +8,7 @@ import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.CountedRounds;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;

@@ -437,8 +437,10 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.roce..",
                         "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..",
                         "io.rdma4j.softnic.ibcm..", "io.rdma4j.softnic.network",
-                        "io.rdma4j.softnic.network.ring..", "io.rdma4j.softnic.network.linux..")
-                        .and(not(simpleName("LinuxStreams"))))
+                        "io.rdma4j.softnic.network.ring..",
+                        "io.rdma4j.softnic.network.linux.datagram..",
+                        "io.rdma4j.softnic.network.linux.memory..",
+                        "io.rdma4j.softnic.network.linux.sharing.."))
                 .check(ALL);
         noClasses().that(resideInAnyPackage("io.rdma4j.protocol.roce..",
                 "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..",

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.host;
 
-import io.rdma4j.softnic.network.linux.RouteSocket;
+import io.rdma4j.softnic.network.linux.route.RouteSocket;
 import io.rdma4j.softnic.options.NetworkBackend;
 
 import java.io.IOException;

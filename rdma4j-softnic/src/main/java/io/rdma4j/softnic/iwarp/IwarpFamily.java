@@ -4,7 +4,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.linux.LinuxStreams;
+import io.rdma4j.softnic.network.linux.stream.LinuxStreams;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
 import io.rdma4j.softnic.network.stream.PortableStreams;

@@ -9,7 +9,7 @@ import io.rdma4j.softnic.network.CapturingNetwork;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;

@@ -2,7 +2,7 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.softnic.network.linux.AddressSpace;
+import io.rdma4j.softnic.network.linux.calls.AddressSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;

@@ -5,7 +5,7 @@ import io.rdma4j.event.WaitFailures;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
-import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.host;
 
-import io.rdma4j.softnic.network.linux.RouteSocket;
+import io.rdma4j.softnic.network.linux.route.RouteSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

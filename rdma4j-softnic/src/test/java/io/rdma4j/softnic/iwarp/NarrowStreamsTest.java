@@ -2,8 +2,8 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftNic;
-import io.rdma4j.softnic.network.linux.LinuxStreams;
-import io.rdma4j.softnic.network.linux.NarrowStreams;
+import io.rdma4j.softnic.network.linux.stream.LinuxStreams;
+import io.rdma4j.softnic.network.linux.stream.NarrowStreams;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;

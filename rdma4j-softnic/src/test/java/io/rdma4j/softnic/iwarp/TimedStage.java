@@ -3,7 +3,7 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.linux.LinuxStreams;
+import io.rdma4j.softnic.network.linux.stream.LinuxStreams;
 import io.rdma4j.softnic.network.stream.CountedReads;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.StreamNetwork;

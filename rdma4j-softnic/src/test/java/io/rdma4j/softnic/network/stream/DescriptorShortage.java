@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
-import io.rdma4j.softnic.network.linux.LinuxStreams;
+import io.rdma4j.softnic.network.linux.stream.LinuxStreams;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
-import io.rdma4j.softnic.network.linux.LinuxStreams;
+import io.rdma4j.softnic.network.linux.stream.LinuxStreams;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;

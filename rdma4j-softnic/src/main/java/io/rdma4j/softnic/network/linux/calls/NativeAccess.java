@@ -1,0 +1,35 @@
+package io.rdma4j.softnic.network.linux.calls;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.SystemErrors;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.ValueLayout;
+
+/** Whether this process can call Linux itself, and which calls it is refused. */
+public final class NativeAccess {
+    private NativeAccess() {}
+
+    /** {@return why calls of Linux are not even tried here, or null if they are} */
+    public static @Nullable String obstacle() {
+        if (!System.getProperty("os.name", "").equals("Linux")) {
+            return "this is not Linux";
+        }
+        if (ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
+            return "this is not a 64-bit machine";
+        }
+        Module module = NativeAccess.class.getModule();
+        if (!module.isNativeAccessEnabled()) {
+            return "native access is not enabled; start Java with --enable-native-access="
+                    + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
+        }
+        return null;
+    }
+
+    /** {@return a call and its error, null unless it was refused whatever it was about} */
+    public static @Nullable String refusal(String call, long result) {
+        int error = (int) -result;
+        return error == Errno.EPERM.number() || error == Errno.EACCES.number()
+                || error == Errno.ENOSYS.number() ? call + ": " + SystemErrors.text(error) : null;
+    }
+}

@@ -1,0 +1,169 @@
+package io.rdma4j.softnic.network.linux.calls;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+/**
+ * Waits until a socket has something, a thread calls {@link #wake}, or another process writes to a {@link Source}. One
+ * thread waits at a time.
+ *
+ * <p>The sockets are in an epoll set, which they join and leave while a thread waits.
+ * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
+ */
+public final class SocketPoller {
+    private static final int EPOLL_CLOEXEC = 0x8_0000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
+    private static final int EFD_CLOEXEC = 0x8_0000;
+    private static final int EFD_NONBLOCK = 0x800;
+    private static final short POLLIN = 1;
+    private static final int POLL_ENTRY = 8;
+    private static final int SOURCE_ENTRY = 2 * POLL_ENTRY;
+    private static final int REVENTS = 6;
+    private static final long SECOND_NS = 1_000_000_000;
+
+    /** A descriptor by which other processes end a wait. */
+    public interface Source {
+        /** {@return the file descriptor to read from} */
+        int readable();
+
+        /** Empties it. */
+        void drain();
+    }
+
+    private final LinuxCalls waiterCalls;
+    private final LinuxCalls wakerCalls;
+    private final int epoll;
+    private final int eventfd;
+    private final MemorySegment polled;
+    private final MemorySegment timeout;
+    private final MemorySegment taken;
+    private final MemorySegment one;
+    private final Object waking = new Object();
+    private final @Nullable Source source;
+    private boolean isClosed;
+
+    /**
+     * @param arena may be closed after this object
+     * @param source by which other processes end a wait, null if none does
+     */
+    public SocketPoller(Arena arena, @Nullable Source source) throws LinuxSocket.Refused {
+        waiterCalls = new LinuxCalls(arena);
+        wakerCalls = new LinuxCalls(arena);
+        epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
+                "epoll_create1");
+        int result = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (result < 0) {
+            LinuxCalls.close(epoll);
+        }
+        eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
+        this.source = source;
+        polled = arena.allocate(3 * POLL_ENTRY, 8);
+        entry(0, epoll);
+        entry(POLL_ENTRY, eventfd);
+        // poll(2) ignores negative descriptors.
+        entry(SOURCE_ENTRY, source == null ? -1 : source.readable());
+        timeout = arena.allocate(16, 8);
+        taken = arena.allocate(16, 8);
+        one = arena.allocate(8, 8);
+        one.set(JAVA_LONG, 0, 1);
+    }
+
+    /** Writes a {@code struct pollfd}. */
+    private void entry(int at, int descriptor) {
+        polled.set(JAVA_INT, at, descriptor);
+        polled.set(JAVA_SHORT, at + 4, POLLIN);
+    }
+
+    /** Registers a socket: received packets end a wait, including a present one. */
+    public void watch(int socket) throws LinuxSocket.Refused {
+        watch(socket, EpollEvents.EPOLLIN, 0);
+        // A waiting thread may sleep for long; it has to wake so that this socket is polled as well.
+        wake();
+    }
+
+    /**
+     * Registers a descriptor: its events end a wait, including a present one, until they are taken.
+     *
+     * @param bits the kinds of events, of {@link EpollEvents}
+     * @param key the key that {@link #take} returns with the events
+     */
+    public void watch(int descriptor, int bits, long key) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket.Refused.unlessDone(new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_ADD,
+                    descriptor, EpollEvents.one(call, bits, key)), "epoll_ctl");
+        }
+    }
+
+    /** A socket ends no wait any more. */
+    public void forget(int socket) {
+        try (Arena call = Arena.ofConfined()) {
+            // Refused if the socket is closed, for then the set has forgotten it by itself.
+            new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_DEL, socket, MemorySegment.NULL);
+        }
+    }
+
+    /** Takes events, as many as there is room for. For one thread at a time, also while another one waits. */
+    public void take(EpollEvents events) {
+        events.count = Math.max(0,
+                LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST));
+    }
+
+    /** @param timeoutNs {@link Long#MAX_VALUE} to wait without limit */
+    public void await(long timeoutNs) {
+        MemorySegment until = MemorySegment.NULL;
+        if (timeoutNs != Long.MAX_VALUE) {
+            long waitNs = Math.max(0, timeoutNs);
+            timeout.set(JAVA_LONG, 0, waitNs / SECOND_NS);
+            timeout.set(JAVA_LONG, 8, waitNs % SECOND_NS);
+            until = timeout;
+        }
+        int ready = waiterCalls.ppoll(polled, 3, until);
+        // After a signal the call returns early, which does no harm.
+        if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + REVENTS) != 0) {
+            waiterCalls.read(eventfd, taken);
+        }
+        if (ready > 0 && source != null && polled.get(JAVA_SHORT, SOURCE_ENTRY + REVENTS) != 0) {
+            source.drain();
+        }
+    }
+
+    /** {@return the call for waiting that the system refuses, with its error; null if none} */
+    @Nullable
+    public String refusal() {
+        timeout.set(JAVA_LONG, 0, 0);
+        timeout.set(JAVA_LONG, 8, 0);
+        String polling = NativeAccess.refusal("ppoll", waiterCalls.ppollOrFail(polled, 3, timeout));
+        return polling != null
+                ? polling
+                : NativeAccess.refusal("epoll_wait",
+                        waiterCalls.epollWaitOrFail(epoll, taken.address()));
+    }
+
+    /** Ends a wait under way, or the next one. */
+    public void wake() {
+        synchronized (waking) {
+            // After it is closed, its number may belong to another file.
+            if (!isClosed) {
+                wakerCalls.write(eventfd, one);
+            }
+        }
+    }
+
+    /** No thread waits any more. */
+    public void close() {
+        synchronized (waking) {
+            if (!isClosed) {
+                isClosed = true;
+                LinuxCalls.close(eventfd);
+                LinuxCalls.close(epoll);
+            }
+        }
+    }
+}

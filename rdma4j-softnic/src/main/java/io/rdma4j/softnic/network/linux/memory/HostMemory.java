@@ -1,0 +1,442 @@
+package io.rdma4j.softnic.network.linux.memory;
+
+import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.MemoryPath;
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
+import io.rdma4j.softnic.network.linux.calls.MemoryCalls;
+import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
+import io.rdma4j.softnic.network.linux.calls.SharedPages;
+import io.rdma4j.softnic.network.linux.sharing.MailboxTable;
+import io.rdma4j.softnic.network.linux.sharing.SharedPort;
+import io.rdma4j.softnic.network.ring.Mailbox;
+import io.rdma4j.softnic.network.ring.MailboxSystem;
+import io.rdma4j.softnic.network.ring.PeerProcess;
+import io.rdma4j.softnic.network.ring.RingPath;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The shared memory between a device and other devices of this user on this machine: its own {@link Mailbox}, which they
+ * find in the {@link MailboxTable}, and the paths to theirs. A path is set up when the first packet needs it, and given up
+ * when the other device leaves the table or turns out to be dead.
+ */
+public final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(HostMemory.class.getName());
+    /** The maximum number of processes, each with one device that sends to this one. */
+    private static final int RINGS = 256;
+    private static final long LENGTH = Mailbox.length(RINGS);
+    private static final int MAX_WAKERS = 256;
+    private static final Neighbour[] NONE = {};
+
+    private final SharedPort shared;
+    private final MailboxTable table;
+    private final int interfaceIndex;
+    private final boolean isForOwn;
+    private final long process = ProcessIdentity.own();
+    private final long nonce = newNonce();
+    private final SharedPages pages;
+    private final WakePipe pipe;
+    private final Mailbox mailbox;
+    /** Those of this device. Any thread opens and gives up addresses, while the owner of the engine looks here. */
+    private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
+    private final Map<Long, Neighbour> neighbours = new HashMap<>();
+    private Map<Gid, Neighbour[]> byAddress = Map.of();
+    /** Replaced, not changed, because a thread that goes to sleep reads it. */
+    private volatile RingPath[] paths = {};
+    private final List<RingPath> unannounced = new ArrayList<>();
+    /** By their inodes. */
+    private final Map<Long, WakePipe> wakers = new HashMap<>();
+    private int seenChanges;
+    private long restDueNs = Long.MAX_VALUE;
+    private long nowNs = System.nanoTime();
+    private boolean isReceiving;
+    private volatile boolean isClosed;
+
+    /**
+     * @param interfaceIndex of the interface that the device is on
+     * @param isForOwn whether packets of the device to itself go through the memory as well
+     */
+    public HostMemory(SharedPort shared, int interfaceIndex, boolean isForOwn)
+            throws LinuxSocket.Refused {
+        this.shared = shared;
+        this.interfaceIndex = interfaceIndex;
+        this.isForOwn = isForOwn;
+        table = shared.mailboxes();
+        seenChanges = table.changes() - 1;
+        pages = SharedPages.create("rdma4j-mailbox", LENGTH);
+        try {
+            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this);
+            pipe = WakePipe.create();
+        } catch (LinuxSocket.Refused | OutOfMemoryError e) {
+            pages.close();
+            throw e;
+        }
+    }
+
+    private static long newNonce() {
+        // Neither 0 nor negative, which have other meanings.
+        return Math.max(1, MemoryCalls.random() >>> 1);
+    }
+
+    /** {@return the pipe that wakes a thread that waits for this device} */
+    public WakePipe pipe() {
+        return pipe;
+    }
+
+    // ---------------------------------------------------------------- being found
+
+    /**
+     * Publishes the mailbox of an address of the device, so that other processes find it; without that they use the
+     * network.
+     */
+    public void publish(Gid address, int scope) {
+        MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
+                nonce, pages.descriptor(), pipe.readable(), pipe.inode());
+        // First, for a thread that sees that the table has changed looks for its own address as well.
+        published.put(address, entry);
+        boolean isPublished = false;
+        try {
+            isPublished = shared.publish(entry);
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "other processes reach this one by the network: {0}",
+                    e.getMessage());
+        } finally {
+            if (!isPublished) {
+                published.remove(address, entry);
+            }
+        }
+    }
+
+    /** The device has an address no longer. */
+    public void withdraw(Gid address) {
+        MailboxTable.Entry entry = published.remove(address);
+        if (entry != null) {
+            shared.withdraw(entry);
+        }
+    }
+
+    // ---------------------------------------------------------------- finding others
+
+    /** Another device, and the way to it once it was looked for. */
+    private static final class Neighbour {
+        final MailboxTable.Entry entry;
+        boolean isTried;
+        @Nullable
+        RingPath path;
+
+        Neighbour(MailboxTable.Entry entry) {
+            this.entry = entry;
+        }
+    }
+
+    @Override
+    public int version() {
+        refresh();
+        return seenChanges;
+    }
+
+    @Override
+    public @Nullable MemoryPath path(Path path, int queuePair) {
+        // A lost address sends nothing, like a closed port.
+        if (isClosed || !published.containsKey(path.source())) {
+            return null;
+        }
+        refresh();
+        Neighbour[] candidates = byAddress.get(path.destination());
+        if (candidates == null) {
+            return null;
+        }
+        int prefix = shared.firstPrefix(queuePair);
+        for (Neighbour neighbour : candidates) {
+            if (neighbour.entry.prefix() == prefix
+                    && (isForOwn || neighbour.entry.nonce() != nonce)) {
+                return pathTo(neighbour);
+            }
+        }
+        return null;
+    }
+
+    /** Looks at the table, if anything in it has changed. */
+    private void refresh() {
+        int changes = table.changes();
+        if (changes == seenChanges) {
+            return;
+        }
+        seenChanges = changes;
+        Map<Long, Neighbour> present = new HashMap<>();
+        Map<Gid, List<Neighbour>> found = new HashMap<>();
+        for (MailboxTable.Entry entry : table.all()) {
+            if (entry.scope() == 0 || entry.scope() == interfaceIndex) {
+                Neighbour neighbour = present.computeIfAbsent(entry.nonce(), _ -> known(entry));
+                found.computeIfAbsent(entry.address(), _ -> new ArrayList<>()).add(neighbour);
+            }
+        }
+        for (Neighbour before : neighbours.values()) {
+            if (before.path != null && present.get(before.entry.nonce()) != before) {
+                before.path.close();
+            }
+        }
+        neighbours.clear();
+        neighbours.putAll(present);
+        Map<Gid, Neighbour[]> byAddressNow = new HashMap<>();
+        found.forEach((address, those) -> byAddressNow.put(address, those.toArray(NONE)));
+        byAddress = byAddressNow;
+        findOpen();
+    }
+
+    private Neighbour known(MailboxTable.Entry entry) {
+        Neighbour before = neighbours.get(entry.nonce());
+        if (before == null || before.path == null || !before.path.isOpen()
+                || before.entry.prefix() != entry.prefix()) {
+            // A neighbour that refused may accept now; and while an entry is replaced, a look may take its prefix for that of
+            // the process that was there before.
+            return new Neighbour(entry);
+        }
+        return before;
+    }
+
+    private void findOpen() {
+        paths = neighbours.values().stream().map(each -> each.path)
+                .filter(path -> path != null && path.isOpen()).toArray(RingPath[]::new);
+    }
+
+    private @Nullable RingPath pathTo(Neighbour neighbour) {
+        if (!neighbour.isTried) {
+            neighbour.isTried = true;
+            neighbour.path = open(neighbour.entry);
+            findOpen();
+        }
+        RingPath path = neighbour.path;
+        return path != null && path.isOpen() ? path : null;
+    }
+
+    private @Nullable RingPath open(MailboxTable.Entry entry) {
+        try {
+            Peer peer = new Peer(entry);
+            RingPath path = Mailbox.is(peer.head, entry.nonce())
+                    ? RingPath.claim(peer.head, new RingPath.Owner(nonce,
+                            shared.prefix(), process, pipe.readable(), pipe.inode()),
+                            mailbox, peer, unannounced, this::isDead, nowNs)
+                    : null;
+            if (path == null) {
+                peer.close();
+            }
+            return path;
+        } catch (LinuxSocket.Refused e) {
+            // Another container's: it has its own processes, and is reached by the network.
+            LOG.log(System.Logger.Level.DEBUG, () -> "no memory is shared with process "
+                    + entry.process() + ": " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** The process that reads another mailbox. */
+    private final class Peer implements PeerProcess {
+        private final MailboxTable.Entry entry;
+        private final SharedPages pages;
+        /** The start of the mailbox. */
+        final MemorySegment head;
+        private final WakePipe waker;
+
+        Peer(MailboxTable.Entry entry) throws LinuxSocket.Refused {
+            this.entry = entry;
+            pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
+            try {
+                head = pages.map(0, Mailbox.headLength());
+                waker = WakePipe.open(entry.process(), entry.wake(), entry.wakeInode());
+            } catch (LinuxSocket.Refused e) {
+                pages.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public @Nullable MemorySegment map(long offset, long length) {
+            try {
+                return pages.map(offset, length);
+            } catch (LinuxSocket.Refused e) {
+                LOG.log(System.Logger.Level.DEBUG, "a ring cannot be mapped", e);
+                return null;
+            }
+        }
+
+        @Override
+        public boolean wake() {
+            return waker.wake();
+        }
+
+        @Override
+        public boolean isAlive() {
+            return !isDead(entry.prefix());
+        }
+
+        @Override
+        public void release(MemorySegment memory) {
+            HostMemory.this.release(memory);
+        }
+
+        @Override
+        public void close() {
+            waker.close();
+            pages.close();
+        }
+    }
+
+    @Override
+    public boolean isDead(int prefix) {
+        return !shared.mayBeAlive(prefix);
+    }
+
+    @Override
+    public void release(MemorySegment memory) {
+        MemoryCalls.remove(memory);
+    }
+
+    // ---------------------------------------------------------------- packets
+
+    @Override
+    public int receive(Handler handler, int budget) {
+        if (isClosed) {
+            return 0;
+        }
+        refresh();
+        isReceiving = true;
+        try {
+            return mailbox.receive(handler, budget);
+        } finally {
+            isReceiving = false;
+            if (isClosed) {
+                free();
+            }
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (unannounced.isEmpty()) {
+            return;
+        }
+        // A thread that goes to sleep first announces it and then checks for packets.
+        VarHandle.fullFence();
+        for (int i = 0; i < unannounced.size(); i++) {
+            RingPath path = unannounced.get(i);
+            path.announce();
+            restDueNs = Math.min(restDueNs, path.restDueNs());
+        }
+        unannounced.clear();
+    }
+
+    @Override
+    public void wake(long sleeper, int descriptor, long inode) {
+        if (isClosed) {
+            return;
+        }
+        WakePipe waker = wakers.get(inode);
+        if (waker == null) {
+            try {
+                waker = WakePipe.open(sleeper, descriptor, inode);
+            } catch (LinuxSocket.Refused gone) {
+                return;
+            }
+            if (wakers.size() >= MAX_WAKERS) {
+                wakers.values().forEach(WakePipe::close);
+                wakers.clear();
+            }
+            wakers.put(inode, waker);
+        }
+        if (!waker.wake()) {
+            waker.close();
+            wakers.remove(inode);
+        }
+    }
+
+    // ---------------------------------------------------------------- time and sleeping
+
+    /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
+    public long nextDueNs() {
+        return Math.min(restDueNs, mailbox.sweepDueNs(nowNs));
+    }
+
+    /** Gives memory back that was not used for a while. */
+    public void onTime(long newNowNs) {
+        nowNs = newNowNs;
+        if (isClosed) {
+            return;
+        }
+        mailbox.sweepIfDue(newNowNs);
+        if (newNowNs >= restDueNs) {
+            restDueNs = Long.MAX_VALUE;
+            for (RingPath path : paths) {
+                path.restIfDue(newNowNs);
+                restDueNs = Math.min(restDueNs, path.restDueNs());
+            }
+        }
+    }
+
+    /**
+     * Announces to other processes that they have to wake a thread that waits for this device. For any thread, one at a
+     * time.
+     *
+     * @return whether it may sleep
+     */
+    public boolean beginSleep() {
+        try {
+            if (isClosed || !mailbox.beginSleep()) {
+                return isClosed;
+            }
+            for (RingPath path : paths) {
+                if (!path.sleeps()) {
+                    mailbox.endSleep();
+                    return false;
+                }
+            }
+            return true;
+        } catch (IllegalStateException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    /** The sleep is over. */
+    public void endSleep() {
+        try {
+            if (!isClosed) {
+                mailbox.endSleep();
+            }
+        } catch (IllegalStateException closedMeanwhile) {
+            // The mailbox was closed meanwhile, so there is nothing to clear.
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        List.copyOf(published.keySet()).forEach(this::withdraw);
+        for (RingPath path : paths) {
+            path.close();
+        }
+        wakers.values().forEach(WakePipe::close);
+        isClosed = true;
+        // A received packet may close this device.
+        if (!isReceiving) {
+            free();
+        }
+    }
+
+    private void free() {
+        pipe.close();
+        pages.close();
+    }
+}

@@ -1,0 +1,949 @@
+package io.rdma4j.softnic.network.linux.sharing;
+
+import io.rdma4j.softnic.network.AddressRefusal;
+import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
+import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
+import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
+import io.rdma4j.softnic.network.linux.calls.SocketAddress;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
+import static io.rdma4j.softnic.network.linux.calls.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.calls.SocketOption.SO_REUSEPORT;
+
+/**
+ * This process's share of UDP port 4791: a number prefix that no other process of the user has, its sockets in the
+ * groups that share an address, and the BPF programs by which the kernel selects a socket.
+ *
+ * <p>The kernel keeps the sockets of a group in an array: a new one is appended, and when one is closed the last takes its
+ * place. {@link SharedTable} has the place of each socket. When a process has died, the table is out of date, and packets
+ * may reach the wrong process. A process that receives such a packet, joins or leaves updates the table
+ * ({@link #mend}): it sends a {@link PlaceProbe} to each place to find out which process is there.
+ *
+ * <p>Thread safe. One process at a time has the lock, and never for long.
+ */
+public final class SharedPort implements PortSharing, AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());
+    /**
+     * The minimum pause between two repairs of the groups: packets to old places are still on their way, and other senders
+     * may send packets for no process.
+     */
+    private static final long MIN_REST_NS = 1_000_000;
+    private static final long MAX_REST_NS = 50_000_000;
+    /** Longer than a new process takes from fork to exec. */
+    private static final long MAX_STRANGER_NS = 500_000_000;
+    private static final long STRANGER_LOOK_NS = 1_000_000;
+    /** Longer than processes take to notice that the table is damaged. */
+    private static final long MAX_RESTORING_NS = 3_000_000_000L;
+    private static final long RESTORED_LOOK_NS = 20_000_000;
+
+    private final TableSocket tableSocket;
+    private final Arena arena = Arena.ofShared();
+    private final TableLocks locks;
+    private final SharedTable table;
+    private final PlaceFinder finder;
+    private final MailboxTable mailboxes;
+    /** The socket of this process at each address. Changed under the lock. */
+    private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
+    /** Where the table had the groups last. */
+    private final Map<Membership, Integer> groups = new ConcurrentHashMap<>();
+    /** Those that the table should have. */
+    private final Set<MailboxTable.Entry> published = ConcurrentHashMap.newKeySet();
+    /** Sockets to close as soon as the lock is free. */
+    private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
+    private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
+    private final LockedWork givingUp;
+    /** Those that were needed, by address family. */
+    private final Map<Integer, DatagramPasser> passers = new HashMap<>();
+    private final AtomicBoolean isMending = new AtomicBoolean();
+    private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
+    private volatile long restNs = MIN_REST_NS;
+    private volatile boolean wasMended;
+    private final Prefixes prefixes;
+    private final ServicePorts services;
+    private final int prefix;
+    private volatile Firsts firsts = new Firsts(0, new byte[0]);
+    /** The table was restored: once the other processes have restored their part too, the programs are set. */
+    private volatile boolean isProgramDue;
+    private volatile boolean isLossReported;
+
+    /**
+     * A group of sockets that this process has one in.
+     *
+     * @param scope the interface of a link-local address, else 0
+     */
+    private record Membership(Gid address, int scope) {}
+
+    /**
+     * The first prefix of the process of each prefix, for each packet that looks for a mailbox.
+     *
+     * @param count the changes until then
+     */
+    private record Firsts(int count, byte[] of) {}
+
+    /**
+     * What this process has of the port.
+     *
+     * @param port null if it cannot share
+     * @param obstacle why not
+     */
+    private record Share(@Nullable SharedPort port, @Nullable String obstacle) {}
+
+    /** Null until it is tried. A process that could not share keeps to that, for its numbers have no prefix then. */
+    private static @Nullable Share ofProcess;
+
+    /**
+     * {@return this process's share, which the first call takes; null if it cannot share, which is logged once}
+     *
+     * @throws RdmaException if it could, but another process has the lock for too long, or all prefixes are taken: ETIMEDOUT,
+     *         EAGAIN
+     */
+    public static @Nullable SharedPort ofProcess() throws RdmaException {
+        return share().port;
+    }
+
+    /** {@return why this process cannot share, null if it can} */
+    public static @Nullable String obstacle() throws RdmaException {
+        return share().obstacle;
+    }
+
+    private static synchronized Share share() throws RdmaException {
+        Share present = ofProcess;
+        if (present == null) {
+            present = tried();
+            ofProcess = present;
+        }
+        return present;
+    }
+
+    private static Share tried() throws RdmaException {
+        try {
+            return new Share(open(TableSocket.nameOfUser()), null);
+        } catch (RdmaException e) {
+            if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EAGAIN) {
+                throw e;
+            }
+            return unshared(e.detail());
+        } catch (LinuxSocket.Refused | LinkageError e) {
+            return unshared(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Share unshared(String why) {
+        LOG.log(System.Logger.Level.WARNING, "RoCE shares no address with other processes: {0}",
+                why);
+        return new Share(null, why);
+    }
+
+    /** Makes a socket a member of a group: allows sharing and binds it. */
+    public interface Binding {
+        void bind(LinuxSocket socket) throws LinuxSocket.Refused;
+    }
+
+    /**
+     * Joins the processes that meet at a name.
+     *
+     * @throws RdmaException EACCES if the system or another user does not let this process share, EBUSY if processes of
+     *         another version do or nobody answers, EAGAIN if all prefixes are taken, ENOMEM if there is no room for the
+     *         table, ETIMEDOUT as {@link TableLocks#lock}
+     */
+    public static SharedPort open(String name) throws RdmaException {
+        return open(name, PlaceFinder.ANSWER_TIMEOUT_NS);
+    }
+
+    /** As above, with another time to wait for the answers of other processes. */
+    public static SharedPort open(String name, long answerTimeoutNs) throws RdmaException {
+        try {
+            requireSteering();
+            TableSocket joined = TableSocket.join(name);
+            boolean isOpen = false;
+            try {
+                SharedPort port = new SharedPort(joined, answerTimeoutNs);
+                isOpen = true;
+                return port;
+            } finally {
+                if (!isOpen) {
+                    joined.close();
+                }
+            }
+        } catch (LinuxSocket.Refused e) {
+            throw e.during(SharedTable.OPERATION,
+                    "the system does not let this process share addresses");
+        }
+    }
+
+    /** Sandboxes may refuse what sharing needs, and a socket that is bound could not be taken back. */
+    private static void requireSteering() throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket trial = LinuxSocket.open(SocketAddress.AF_INET, call);
+            try {
+                trial.set(SOL_SOCKET, SO_REUSEPORT, 1);
+                SteeringProgram.of(Map.of(), Map.of()).steer(trial);
+            } finally {
+                trial.close();
+            }
+        }
+    }
+
+    private SharedPort(TableSocket tableSocket, long answerTimeoutNs)
+            throws LinuxSocket.Refused, RdmaException {
+        this.tableSocket = tableSocket;
+        table = new SharedTable(tableSocket.pages().map(0, SharedTable.LENGTH));
+        // Opened once more, for locks belong to an opening, and the one that is passed on is the same in all processes.
+        locks = new TableLocks(tableSocket.path());
+        givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
+        PlaceFinder probing = null;
+        boolean wasDamaged;
+        boolean isLocked = false;
+        boolean hasBegun = false;
+        try {
+            locks.lock();
+            isLocked = true;
+            prefixes = new Prefixes(locks, table);
+            probing = new PlaceFinder(table, prefixes, arena, answerTimeoutNs);
+            finder = probing;
+            wasDamaged = beginIfUnused();
+            prefix = prefixes.take(0);
+            mailboxes = table.mailboxes();
+            forgetPredecessor(prefix);
+            services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
+            hasBegun = true;
+        } finally {
+            if (isLocked) {
+                locks.unlock();
+            }
+            if (!hasBegun) {
+                locks.close();
+                if (probing != null) {
+                    probing.close();
+                }
+                arena.close();
+            }
+        }
+        if (wasDamaged) {
+            awaitRestored();
+        }
+    }
+
+    /**
+     * Clears the table if no other process lives: it then is new, or has only entries of dead processes.
+     *
+     * @return whether the table is damaged, and the other processes have to restore it
+     */
+    private boolean beginIfUnused() throws LinuxSocket.Refused {
+        boolean isAlone = locks.anyOthers() == SharedTable.NOBODY;
+        boolean isBegun = table.isBegun();
+        if (isAlone && !isBegun) {
+            table.beginAnywhere();
+        }
+        if (isAlone || !isBegun) {
+            table.clear();
+            return !isAlone;
+        }
+        return false;
+    }
+
+    /**
+     * Waits until the other processes have entered again what they need, as far as they run: whoever joins sets a program by
+     * what the table has.
+     */
+    private void awaitRestored() throws LinuxSocket.Refused {
+        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
+        while (System.nanoTime() - untilNs < 0 && isAnyMissing()) {
+            LockSupport.parkNanos(RESTORED_LOOK_NS);
+        }
+    }
+
+    private boolean isAnyMissing() throws LinuxSocket.Refused {
+        for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
+            if (table.process(each) == 0 && locks.isOthers(each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---------------------------------------------------------------- prefixes
+
+    @Override
+    public boolean isShared() {
+        return true;
+    }
+
+    @Override
+    public int prefix() {
+        return prefix;
+    }
+
+    @Override
+    public boolean isOwn(int queuePair) {
+        return prefixes.isOwn(queuePair);
+    }
+
+    @Override
+    public boolean isOthers(int other) {
+        return other != 0 && !isOwn(other << QUEUE_PAIR_BITS) && prefixes.mayBeAlive(other);
+    }
+
+    @Override
+    public int otherListener(Gid address, int service) {
+        return services.otherListener(address, service);
+    }
+
+    @Override
+    public int takePrefix() throws RdmaException {
+        locks.lock();
+        try {
+            int taken = prefixes.take(prefix);
+            forgetPredecessor(taken);
+            mailboxes.announce();
+            attachAll();
+            return taken;
+        } catch (LinuxSocket.Refused e) {
+            throw locks.unusable(e);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- groups
+
+    /**
+     * Binds a socket to an address beside those of other processes.
+     *
+     * @param scope the interface of a link-local address, else 0
+     * @throws LinuxSocket.Refused if the address cannot be bound; with EADDRINUSE if this process has a socket there
+     */
+    public void join(Gid address, int scope, LinuxSocket socket, Binding binding)
+            throws LinuxSocket.Refused, RdmaException {
+        boolean hadUnknown = lockWhenAllAreKnown(address, binding);
+        try {
+            giveUp();
+            int found = table.find(address, scope);
+            int group = found < 0 ? table.begin(address, scope) : found;
+            if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
+                throw new RdmaException(Errno.EAGAIN, SharedTable.OPERATION,
+                        "no more sockets can share it on this machine");
+            }
+            Membership membership = new Membership(address, scope);
+            if (sockets.containsKey(membership)) {
+                throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
+            }
+            boolean isUncertain = table.isChanging(group);
+            if (hadUnknown) {
+                // Before the socket is bound: who does not share by this table shall lose no packet.
+                boolean _ = hadStrangers(address, table.sockets(address));
+                isUncertain = true;
+            }
+            table.changing(group, true);
+            List<Integer> before = table.places(group);
+            boolean isBound = false;
+            try {
+                binding.bind(socket);
+                isUncertain |= hadStrangers(address, table.sockets(address) + 1);
+                isBound = true;
+            } finally {
+                if (!isBound) {
+                    socket.close();
+                    table.changing(group, isUncertain);
+                }
+            }
+            sockets.put(membership, socket);
+            List<Integer> members = prefixes.alive(before);
+            members.removeIf(each -> each == prefix);
+            isUncertain |= members.size() < before.size();
+            members.add(prefix);
+            settle(group, socket, isUncertain ? finder.inOrder(group, members) : members);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /**
+     * Waits for the lock, and until the table has all sockets of an address: those of the other processes are missing in a
+     * table that was damaged, until they have entered them again. What stays unknown is a stranger's.
+     *
+     * @return whether there were any that the table did not have
+     * @throws LinuxSocket.Refused EADDRINUSE if there is a stranger beside whom the system allows no other
+     */
+    private boolean lockWhenAllAreKnown(Gid address, Binding binding)
+            throws RdmaException, LinuxSocket.Refused {
+        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
+        locks.lock();
+        boolean isReady = false;
+        try {
+            boolean hadUnknown = hasUnknown(address);
+            if (hadUnknown) {
+                tryToBind(address, binding);
+            }
+            for (boolean hasUnknown = hadUnknown; hasUnknown
+                    && locks.anyOthers() != SharedTable.NOBODY
+                    && System.nanoTime() - untilNs < 0; hasUnknown = hasUnknown(address)) {
+                locks.unlock();
+                LockSupport.parkNanos(RESTORED_LOOK_NS);
+                locks.lock();
+            }
+            isReady = true;
+            return hadUnknown;
+        } finally {
+            if (!isReady && locks.isLocked()) {
+                locks.unlock();
+            }
+        }
+    }
+
+    private boolean hasUnknown(Gid address) {
+        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address);
+    }
+
+    private static void tryToBind(Gid address, Binding binding) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket trial = LinuxSocket.open(SocketAddress.family(address), call);
+            try {
+                binding.bind(trial);
+            } finally {
+                trial.close();
+            }
+        }
+    }
+
+    /**
+     * {@return whether there were, for a moment, sockets that are not in the table} A process that starts another one can
+     * cause this: between fork and exec the child has copies of all its files, including sockets that the parent has closed
+     * since.
+     *
+     * @throws RdmaException EADDRINUSE if they stay longer
+     */
+    private static boolean hadStrangers(Gid address, int known) throws RdmaException {
+        InetAddress local = address.address();
+        long untilNs = System.nanoTime() + MAX_STRANGER_NS;
+        boolean hadAny = false;
+        while (PortHolder.count(local, UDP_PORT) > known) {
+            hadAny = true;
+            if (System.nanoTime() - untilNs > 0) {
+                throw AddressRefusal.taken(local, null);
+            }
+            LockSupport.parkNanos(STRANGER_LOOK_NS);
+        }
+        return hadAny;
+    }
+
+    /**
+     * Closes a socket, and if it is a member of a group, updates the table, because another takes its place. Does not wait:
+     * if another process has the lock, this happens later in another thread, because the thread that drives an engine must
+     * not stop with a stopped process.
+     */
+    public void leave(LinuxSocket socket) {
+        if (!sockets.containsValue(socket)) {
+            socket.close();
+            return;
+        }
+        leaving.add(socket);
+        try {
+            givingUp.doSoon();
+        } catch (IllegalStateException closed) {
+            // The table cannot be updated any more; other processes notice the change as they notice that a process has
+            // died.
+            leaving.remove(socket);
+            forget(socket);
+            throw closed;
+        }
+    }
+
+    /**
+     * Waits until the sockets that left are closed, so that other programs can bind to their addresses; not long if a stopped
+     * process has the lock.
+     */
+    public void awaitLeft() {
+        givingUp.await();
+    }
+
+    private void onRefused(RdmaException refusal) {
+        LOG.log(System.Logger.Level.WARNING,
+                "packets of others may go astray, and they look for mailboxes in vain: {0}",
+                refusal.getMessage());
+        for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
+            forget(socket);
+        }
+    }
+
+    /** Closes the sockets that are leaving. Under the lock, before anything new is taken. */
+    private void giveUp() {
+        for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
+            try {
+                leaveGroup(socket);
+            } catch (LinuxSocket.Refused e) {
+                LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
+                        e.getMessage());
+            } finally {
+                forget(socket);
+            }
+        }
+        for (MailboxTable.Entry mailbox = withdrawn.poll(); mailbox != null; mailbox = withdrawn
+                .poll()) {
+            mailboxes.remove(mailbox);
+        }
+        services.enterChanges();
+    }
+
+    /**
+     * Closes a socket. If the table could not be updated, the next astray packet starts a probe, which finds that the
+     * socket is gone.
+     */
+    private void forget(LinuxSocket socket) {
+        sockets.values().remove(socket);
+        groups.keySet().retainAll(sockets.keySet());
+        socket.close();
+    }
+
+    private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused {
+        Membership membership = membershipOf(socket);
+        int group = membership == null ? -1 : groupOf(membership);
+        if (group < 0) {
+            return;
+        }
+        List<Integer> places = new ArrayList<>(table.places(group));
+        int place = places.indexOf(prefix);
+        if (place >= 0) {
+            int last = places.removeLast();
+            if (place < places.size()) {
+                places.set(place, last);
+            }
+        }
+        boolean isUncertain = table.isChanging(group);
+        table.changing(group, true);
+        // While it can: afterwards it is no member any more.
+        attach(socket, places);
+        sockets.values().remove(socket);
+        socket.close();
+        table.places(group, places);
+        table.changing(group, isUncertain && !places.isEmpty());
+    }
+
+    /** The places of a group are known. */
+    private void settle(int group, LinuxSocket socket, List<Integer> places)
+            throws LinuxSocket.Refused {
+        table.places(group, places);
+        attach(socket, places);
+        table.changing(group, false);
+    }
+
+    private @Nullable Membership membershipOf(LinuxSocket socket) {
+        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
+            if (each.getValue() == socket) {
+                return each.getKey();
+            }
+        }
+        return null;
+    }
+
+    /** {@return the group in the table, -1 if the table is damaged} */
+    private int groupOf(Membership membership) {
+        int known = groups.getOrDefault(membership, 0);
+        if (table.isOf(known, membership.address, membership.scope)) {
+            return known;
+        }
+        int group = table.find(membership.address, membership.scope);
+        groups.put(membership, Math.max(group, 0));
+        return group;
+    }
+
+    private void attach(LinuxSocket socket, List<Integer> places) throws LinuxSocket.Refused {
+        int[] placeOf = new int[SharedTable.LAST_PREFIX + 2];
+        Arrays.fill(placeOf, -1);
+        for (int place = places.size() - 1; place >= 0; place--) {
+            placeOf[places.get(place)] = place;
+        }
+        placeOf[SharedTable.NOBODY] = -1;
+        Map<Integer, Integer> byPrefix = new HashMap<>();
+        for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
+            int first = table.first(each);
+            // A process that has not restored its part of the table has one prefix, as most do.
+            int place = placeOf[first == SharedTable.NOBODY ? each : first];
+            if (place >= 0) {
+                byPrefix.put(each, place);
+            }
+        }
+        SteeringProgram.of(byPrefix, table.services()).steer(socket);
+    }
+
+    private void attachAll() throws LinuxSocket.Refused {
+        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
+            int group = groupOf(each.getKey());
+            if (group >= 0) {
+                attach(each.getValue(), table.places(group));
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- mailboxes
+
+    /** {@return which devices have memory to meet in; to be looked at without the lock} */
+    public MailboxTable mailboxes() {
+        return mailboxes;
+    }
+
+    /** Publishes the mailbox of the device of an address to other processes. {@return false if there is no room} */
+    public boolean publish(MailboxTable.Entry mailbox) throws RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            forgetMailboxesOfTheDead();
+            boolean isAdded = mailboxes.add(mailbox);
+            if (isAdded) {
+                published.add(mailbox);
+            }
+            return isAdded;
+        } catch (LinuxSocket.Refused e) {
+            throw locks.unusable(e);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** An address is not the device's any more, and not to be reached by its mailbox. Does not wait, as {@link #leave}. */
+    public void withdraw(MailboxTable.Entry mailbox) {
+        published.remove(mailbox);
+        withdrawn.add(mailbox);
+        givingUp.doSoon();
+    }
+
+    private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
+        List<MailboxTable.Entry> all = mailboxes.all();
+        BitSet dead = prefixes.dead(all.stream().map(MailboxTable.Entry::prefix).toList());
+        if (!dead.isEmpty()) {
+            mailboxes.removeIf(each -> dead.get(each.prefix()));
+        }
+    }
+
+    /**
+     * Removes the entries of the dead process that had the prefix before, so that they are not mistaken for its successor's.
+     */
+    private void forgetPredecessor(int prefixTaken) {
+        table.forgetServicesOf(prefixTaken);
+        mailboxes.removeIf(each -> each.prefix() == prefixTaken);
+    }
+
+    /** {@return whether the process of a prefix lives, as far as is known} */
+    public boolean mayBeAlive(int other) {
+        return prefixes.mayBeAlive(other);
+    }
+
+    /** {@return the prefix that the process of a queue pair's number began with} */
+    public int firstPrefix(int queuePair) {
+        int count = mailboxes.changes();
+        Firsts known = firsts;
+        if (known.count != count || known.of.length == 0) {
+            known = new Firsts(count, table.firsts());
+            firsts = known;
+        }
+        return known.of[Prefixes.of(queuePair)] & 0xff;
+    }
+
+    // ---------------------------------------------------------------- services
+
+    @Override
+    public void listen(int service) throws RdmaException {
+        services.listen(service);
+    }
+
+    @Override
+    public void listenOnlyForRepetitions(int service) {
+        services.listenOnlyForRepetitions(service);
+        givingUp.doSoon();
+    }
+
+    @Override
+    public void stopListening(int service) {
+        services.stopListening(service);
+        givingUp.doSoon();
+    }
+
+    @Override
+    public Reservation reserve(int service) throws RdmaException {
+        return services.reserve(service);
+    }
+
+    // ---------------------------------------------------------------- messages for an unknown process
+
+    @Override
+    public boolean passOn(ReceivedDatagram datagram) {
+        boolean hasOthers = false;
+        for (Membership each : sockets.keySet()) {
+            int group = each.address.equals(datagram.local()) ? groupOf(each) : -1;
+            List<Integer> places = group < 0 ? List.of() : table.places(group);
+            if (places.size() > 1) {
+                hasOthers = true;
+                passOn(datagram, each.scope, places);
+            }
+        }
+        return hasOthers;
+    }
+
+    /** A thread of each device may do this. */
+    private void passOn(ReceivedDatagram datagram, int scope, List<Integer> places) {
+        synchronized (passers) {
+            DatagramPasser passer = passer(SocketAddress.family(datagram.local()));
+            if (passer == null || !passer.mayPass(places.size())) {
+                return;
+            }
+            for (int place = 0; place < places.size(); place++) {
+                if (places.get(place) != prefix) {
+                    passer.send(datagram, datagram.local(), scope, place, table.key());
+                }
+            }
+        }
+    }
+
+    private @Nullable DatagramPasser passer(int family) {
+        DatagramPasser known = passers.get(family);
+        if (known != null) {
+            return known;
+        }
+        try {
+            DatagramPasser made = new DatagramPasser(family);
+            passers.put(family, made);
+            return made;
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.DEBUG, "messages for other processes are lost", e);
+            return null;
+        }
+    }
+
+    /** {@return whether a message was passed on by a process of this table} For the thread that receives; takes no lock. */
+    public boolean isKey(long key) {
+        return key == table.key();
+    }
+
+    // ---------------------------------------------------------------- after a process has died
+
+    @Override
+    public void onAstray(int queuePair) {
+        if (System.nanoTime() - lastMendNs > restNs && isMending.compareAndSet(false, true)) {
+            Thread.ofPlatform().daemon().name("rdma4j-share")
+                    .start(() -> mendQuietly(queuePair >>> QUEUE_PAIR_BITS));
+        }
+    }
+
+    /** @param wanted the prefix of the packet that arrived here */
+    private void mendQuietly(int wanted) {
+        try {
+            boolean isMended = mend(false);
+            // Peers of a process that has ended continue to send to it for a while; no probe is needed for that.
+            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS)
+                    && prefixes.isAlive(wanted)) {
+                mend(true);
+            }
+            wasMended = isMended;
+            restNs = isMended ? MIN_REST_NS : Math.min(2 * restNs, MAX_REST_NS);
+        } catch (LinuxSocket.Refused | RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "packets may go astray: {0}", e.getMessage());
+        } finally {
+            lastMendNs = System.nanoTime();
+            isMending.set(false);
+        }
+    }
+
+    /**
+     * A packet of another process has reached this one: brings the groups of this process up to date.
+     *
+     * @param isDoubtful whether to probe although all processes seem to be alive
+     * @return whether any process had died, or had left a change unfinished
+     */
+    boolean mend(boolean isDoubtful) throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            boolean isMended = false;
+            for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
+                int group = groupOf(each.getKey());
+                // One that is missing is restored by the next check.
+                isMended |= group >= 0 && mend(group, each.getValue(), isDoubtful);
+            }
+            return isMended;
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    private boolean mend(int group, LinuxSocket socket, boolean isDoubtful)
+            throws LinuxSocket.Refused {
+        List<Integer> places = table.places(group);
+        List<Integer> members = prefixes.alive(places);
+        if (!members.contains(prefix)) {
+            members.add(prefix);
+        }
+        boolean isWrong = table.isChanging(group) || !members.equals(places);
+        if (isWrong || isDoubtful) {
+            settle(group, socket, finder.inOrder(group, members));
+        }
+        return isWrong;
+    }
+
+    // ---------------------------------------------------------------- after the table was damaged
+
+    @Override
+    public void check() {
+        try {
+            String missing = missing();
+            if (missing != null) {
+                restoreIfMissing();
+            } else if (isProgramDue) {
+                isProgramDue = false;
+                attachLocked();
+            }
+            if (!isLossReported && !tableSocket.check()) {
+                isLossReported = true;
+                LOG.log(System.Logger.Level.WARNING,
+                        "processes that start from now on cannot share addresses with this one"
+                                + " until it ends: they find another table");
+            }
+        } catch (LinuxSocket.Refused | RdmaException e) {
+            LOG.log(System.Logger.Level.DEBUG, "the shared table was not checked", e);
+        }
+    }
+
+    /**
+     * {@return what the table should have of this process and seems not to have, null if it has all} Without the lock, so only
+     * probably.
+     */
+    private @Nullable String missing() {
+        if (!table.isBegun()) {
+            return "it is not one";
+        }
+        if (!services.isIntact()) {
+            return "ports or services of this process are wrong in it";
+        }
+        if (!published.stream().allMatch(mailboxes::has)) {
+            return "a mailbox of this process was missing";
+        }
+        for (int each : prefixes.own()) {
+            if (table.first(each) != prefix || table.process(each) != ProcessIdentity.own()) {
+                return "a prefix of this process was missing";
+            }
+        }
+        for (Membership each : sockets.keySet()) {
+            int group = groupOf(each);
+            if (group < 0 || !table.hasPlace(group, prefix)) {
+                return "a socket of this process was missing";
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Enters again what the table should have of this process, unless it only was about to change. The programs stay as they
+     * are, because the sockets do, until the other processes have done the same.
+     */
+    private void restoreIfMissing() throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            String missing = missing();
+            if (missing != null) {
+                restore();
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0} was damaged by another program and is restored: {1}", SharedTable.NAME,
+                        missing);
+            }
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** Under the lock. */
+    private void restore() throws LinuxSocket.Refused {
+        if (!table.isBegun()) {
+            table.clear();
+        }
+        table.begin();
+        for (int each : prefixes.own()) {
+            table.belongs(each, prefix, ProcessIdentity.own());
+            // Also what the damage has entered for this process: a port of another one, for example.
+            table.forgetServicesOf(each);
+        }
+        services.restore();
+        restoreMailboxes();
+        for (Membership each : sockets.keySet()) {
+            restore(each);
+        }
+        isProgramDue = true;
+    }
+
+    private void restoreMailboxes() {
+        mailboxes.removeIf(each -> each.prefix() == prefix && !published.contains(each));
+        for (MailboxTable.Entry each : published) {
+            if (!mailboxes.has(each)) {
+                // Whoever does not find it uses the network.
+                boolean _ = mailboxes.add(each);
+            }
+        }
+        mailboxes.announce();
+    }
+
+    private void restore(Membership membership) throws LinuxSocket.Refused {
+        int found = groupOf(membership);
+        int group = found < 0 ? table.begin(membership.address, membership.scope) : found;
+        if (group < 0 || table.places(group).contains(prefix)) {
+            return;
+        }
+        List<Integer> members = prefixes.alive(table.places(group));
+        members.add(prefix);
+        // All sockets of the address are asked, as others may be missing, too.
+        table.changing(group, true);
+        table.places(group, finder.inOrder(group, members));
+        table.changing(group, false);
+    }
+
+    private void attachLocked() throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            giveUp();
+            attachAll();
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** A probe has reached a socket of this process. For the thread that receives; takes no lock. */
+    public void onProbe(int place, long nonce) {
+        if (nonce == table.nonce()) {
+            table.answer(place, prefix);
+        }
+    }
+
+    /** Gives up the prefixes; the sockets have left already. */
+    @Override
+    public void close() {
+        awaitLeft();
+        locks.close();
+        finder.close();
+        tableSocket.close();
+        synchronized (passers) {
+            passers.values().forEach(DatagramPasser::close);
+            passers.clear();
+        }
+        arena.close();
+    }
+}
