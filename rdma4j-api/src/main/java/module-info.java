@@ -19,6 +19,7 @@
     exports io.rdma4j.observe.jfr to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs,
             io.rdma4j.sockets;
     exports io.rdma4j.observe.registry to io.rdma4j.softnic, io.rdma4j.ibverbs, io.rdma4j.sockets;
+    exports io.rdma4j.state to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs;
     exports io.rdma4j.spi to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs;
 
     uses io.rdma4j.verbs.RdmaProvider;

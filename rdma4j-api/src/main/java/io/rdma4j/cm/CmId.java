@@ -1013,7 +1013,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     private void free() throws RdmaException {
         events.end();
-        states.close();
+        states.take(IdStep.CLOSE);
         for (CmId request : backlog.close()) {
             request.closeUnlessTaken();
         }

@@ -313,7 +313,7 @@ final class IdAddresses implements DeviceLease.Listener {
 
     @Override
     public void onDeviceGone() {
-        if (states.remove()) {
+        if (states.take(IdStep.REMOVE)) {
             try {
                 onDeviceGone.run();
             } finally {

@@ -52,12 +52,12 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         int number = queuePairNumber(parameters);
         checkResources(parameters, "connect");
         requireQueuePair(number, IdState.ROUTE_RESOLVED, "connect");
-        states.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
+        states.require(IdStep.CONNECT, "connect");
         bringsQueuePair = queuePair.exists();
         try {
             connection = connectFromFreePort(choose(parameters), number);
         } catch (RdmaException e) {
-            states.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
+            states.take(IdStep.CONNECT_FAILED);
             throw e;
         }
         if (states.is(IdState.CLOSED)) {
@@ -106,7 +106,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         }
         checkPrivateData(granted.privateData(), PrivateDataLimits::acceptance, "accept");
         requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
-        if (!states.replace(IdState.REQUESTED, IdState.ACCEPTING)) {
+        if (!states.take(IdStep.ACCEPT)) {
             throw noRequest("accept", "accepted");
         }
         try {
@@ -115,7 +115,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             queuePair.bringUp(request.bringUp(own, options.forDevice()));
             request.accept(own, queuePairNumber(granted));
         } catch (RdmaException | RuntimeException e) {
-            states.replace(IdState.ACCEPTING, IdState.REQUESTED);
+            states.take(IdStep.ACCEPT_FAILED);
             throw e;
         }
         step.complete("accept", CmEventType.ESTABLISHED);
@@ -128,7 +128,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             throw noRequest("reject", "rejected");
         }
         connection("reject").reject(privateData);
-        states.end();
+        states.take(IdStep.END);
     }
 
     @Override
@@ -142,7 +142,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
                     "there is no CONNECT_RESPONSE to confirm; connecting brings one");
         }
         connection("establish").establish();
-        states.replace(IdState.CONNECTING, IdState.CONNECTED);
+        states.take(IdStep.ESTABLISH);
     }
 
     @Override
@@ -284,7 +284,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             queuePair.require();
             queuePair.bringUp(open.bringUp(own(), options.forDevice()));
             open.establish();
-            states.replace(IdState.CONNECTING, IdState.CONNECTED);
+            states.take(IdStep.ESTABLISH);
             events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
         } catch (RdmaClosedException closed) {
             fail(CmEventType.CONNECT_ERROR, EventDetails.failure(new RdmaClosedException("connect",
@@ -308,9 +308,9 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     @Override
     public void onEstablished(@Nullable ConnectionParameters parameters) {
         answered();
-        if (!states.replace(IdState.ACCEPTING, IdState.CONNECTED)) {
+        if (!states.take(IdStep.CONFIRM)) {
             // Of a transport in which the peer's acceptance establishes at once.
-            states.replace(IdState.CONNECTING, IdState.CONNECTED);
+            states.take(IdStep.ESTABLISH);
             fallback.onFound();
         }
         events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
@@ -363,14 +363,14 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
 
     private void fail(CmEventType type, EventDetails details) {
         answered();
-        states.end();
+        states.take(IdStep.END);
         queuePair.failQuietly();
         events.publish(type, details);
     }
 
     @Override
     public void onDisconnected() {
-        states.end();
+        states.take(IdStep.END);
         if (events.isSynchronous()) {
             // No thread waits for events, but one may wait for a completion.
             queuePair.failQuietly();

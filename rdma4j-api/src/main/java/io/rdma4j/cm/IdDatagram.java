@@ -40,12 +40,12 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     private void connect(ConnectionParameters parameters, IdEvents.Step step)
             throws RdmaException {
         checkPrivateData(parameters.privateData(), PrivateDataLimits::request, "connect");
-        states.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
+        states.require(IdStep.CONNECT, "connect");
         try {
             lookup = services("connect").lookUp(
                     request(choose(parameters), queuePairNumber(parameters)), this);
         } catch (RdmaException e) {
-            states.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
+            states.take(IdStep.CONNECT_FAILED);
             throw e;
         }
         if (states.is(IdState.CLOSED)) {
@@ -63,16 +63,16 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
             checkPrivateData(granted.privateData(), PrivateDataLimits::acceptance, "accept");
             requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
             CmLookupRequest asked = request;
-            if (asked == null || !states.replace(IdState.REQUESTED, IdState.ACCEPTING)) {
+            if (asked == null || !states.take(IdStep.ACCEPT)) {
                 throw noRequest("accept", "accepted");
             }
             try {
                 ConnectionParameters own = choose(granted).qkey(qkey(granted));
                 queuePair.changeQkey(own.qkey());
                 asked.accept(queuePairNumber(granted), own.qkey(), own.privateData());
-                states.replace(IdState.ACCEPTING, IdState.CONNECTED);
+                states.take(IdStep.CONFIRM);
             } catch (RdmaException | RuntimeException e) {
-                states.replace(IdState.ACCEPTING, IdState.REQUESTED);
+                states.take(IdStep.ACCEPT_FAILED);
                 throw e;
             }
         }
@@ -86,7 +86,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
             throw noRequest("reject", "rejected");
         }
         asked.reject(privateData);
-        states.end();
+        states.take(IdStep.END);
     }
 
     @Override
@@ -179,7 +179,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     @Override
     public void onService(DatagramParameters service) {
         answered();
-        if (states.replace(IdState.CONNECTING, IdState.CONNECTED)) {
+        if (states.take(IdStep.ESTABLISH)) {
             events.publish(CmEventType.ESTABLISHED, EventDetails.of(service));
         }
     }
@@ -188,7 +188,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     @Override
     public void onRefused(Refusal refusal) {
         answered();
-        states.end();
+        states.take(IdStep.END);
         events.publish(CmEventType.UNREACHABLE, EventDetails.refusal(refusal));
     }
 
@@ -200,7 +200,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
     @Override
     public void onUnreachable(Errno reason) {
         answered();
-        states.end();
+        states.take(IdStep.END);
         events.publish(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()));
     }
 }

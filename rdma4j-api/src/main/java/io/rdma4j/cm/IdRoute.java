@@ -26,11 +26,11 @@ final class IdRoute {
     private void bind(InetSocketAddress address, @Nullable InetSocketAddress destination)
             throws RdmaException {
         checkResolved(address, "bind address");
-        states.move(IdState.IDLE, IdState.BOUND, "bind address");
+        states.require(IdStep.BIND, "bind address");
         try {
             addresses.bind(address, destination);
         } catch (RdmaException | RuntimeException e) {
-            states.replace(IdState.BOUND, IdState.IDLE);
+            states.take(IdStep.UNBIND);
             throw e;
         }
     }
@@ -46,7 +46,7 @@ final class IdRoute {
             isBoundHere = true;
         }
         IdState from = states.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
-        states.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
+        states.require(IdStep.RESOLVE_ADDRESS, "resolve address");
         try {
             addresses.resolve(destination);
             states.requireOpen();
@@ -67,18 +67,20 @@ final class IdRoute {
             // The caller may try again with the same source.
             addresses.unbind();
         }
-        states.replace(IdState.ADDRESS_RESOLVED, isBoundHere ? IdState.IDLE : from);
+        states.take(isBoundHere || from == IdState.IDLE
+                ? IdStep.ADDRESS_FAILED
+                : IdStep.ADDRESS_FAILED_BOUND);
     }
 
     void resolveRoute(Duration timeout) throws RdmaException {
         checkTimeout(timeout);
-        states.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
+        states.require(IdStep.RESOLVE_ROUTE, "resolve route");
         try {
             addresses.checkRoute();
             states.requireOpen();
             events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            states.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
+            states.take(IdStep.ROUTE_FAILED);
             failed(CmEventType.ROUTE_ERROR, e);
             return;
         }

@@ -8,7 +8,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The state of an id. It changes by compare-and-set alone, since devices change it too and must not wait.
+ * The state of an id, which changes by the edges of {@link IdStep}, and by compare-and-set alone, since devices change it too and
+ * must not wait.
  */
 final class IdStateMachine {
     private final AtomicReference<IdState> state = new AtomicReference<>(IdState.IDLE);
@@ -21,38 +22,25 @@ final class IdStateMachine {
         return now() == wanted;
     }
 
-    /** Takes a step. */
-    void move(IdState from, IdState to, String operation) throws RdmaException {
-        if (!replace(from, to)) {
+    /** Takes a step, or refuses it by an error that says what is in order. */
+    void require(IdStep step, String operation) throws RdmaException {
+        if (!take(step)) {
             throw wrong(operation);
         }
     }
 
-    /** {@return whether it was in a state, and now is in another} */
-    boolean replace(IdState from, IdState to) {
-        return state.compareAndSet(from, to);
-    }
-
-    void begin(IdState first) {
-        state.set(first);
-    }
-
-    /** The connection is over. */
-    void end() {
-        state.getAndUpdate(now -> now == IdState.CLOSED || now == IdState.REMOVED
-                ? now
-                : IdState.ENDED);
-    }
-
-    /** The device was removed. {@return false if no event is to be reported: closed, or removed before} */
-    boolean remove() {
-        IdState before = state.getAndUpdate(
-                now -> now == IdState.CLOSED ? now : IdState.REMOVED);
-        return before != IdState.CLOSED && before != IdState.REMOVED;
-    }
-
-    void close() {
-        state.set(IdState.CLOSED);
+    /** Takes a step. {@return false if it is none in the present state, which stays} */
+    boolean take(IdStep step) {
+        while (true) {
+            IdState now = now();
+            IdState next = IdStep.TRANSITIONS.next(now, step);
+            if (next == null) {
+                return false;
+            }
+            if (state.compareAndSet(now, next)) {
+                return true;
+            }
+        }
     }
 
     /** @throws IllegalStateException if the id is closed; for its parts, as {@link #closed()} */

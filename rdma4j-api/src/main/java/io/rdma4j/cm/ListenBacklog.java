@@ -53,12 +53,12 @@ final class ListenBacklog {
 
     /** Listens with the id's address. */
     void listen(int backlog) throws RdmaException {
-        states.move(IdState.BOUND, IdState.LISTENING, "listen");
+        states.require(IdStep.LISTEN, "listen");
         try {
             listeners.start(spec(addresses.local("listen"), backlog));
         } catch (RdmaException | RuntimeException e) {
             listeners.stop();
-            states.replace(IdState.LISTENING, IdState.BOUND);
+            states.take(IdStep.LISTEN_FAILED);
             throw e;
         }
     }
@@ -188,7 +188,7 @@ final class ListenBacklog {
     private void admit(Incoming incoming, DeviceLease device, InetSocketAddress to,
             InetSocketAddress from, ConnectionParameters parameters) {
         incoming.addresses.adopt(to, from, device);
-        incoming.states.begin(IdState.REQUESTED);
+        incoming.states.take(IdStep.TAKE_REQUEST);
         waiting.put(incoming.id, incoming.events);
         events.publishRequest(incoming.events, parameters);
     }

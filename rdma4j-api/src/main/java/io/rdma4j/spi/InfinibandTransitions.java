@@ -1,5 +1,6 @@
 package io.rdma4j.spi;
 
+import io.rdma4j.state.Transitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -23,6 +24,25 @@ import static io.rdma4j.verbs.QueuePairAttribute.*;
 public final class InfinibandTransitions implements QueuePairTransitions {
     /** The one there is; it has no state. */
     public static final InfinibandTransitions INSTANCE = new InfinibandTransitions();
+
+    /**
+     * The states that a program may ask for. Besides, errors lead to ERR, and those of a send queue of UC and UD to SQE, out of
+     * which reliable services do not come.
+     */
+    static final Transitions<QueuePairState, QueuePairState> TRANSITIONS = Transitions
+            .between(QueuePairState.class, QueuePairState.class)
+            .on(QueuePairState.RESET, QueuePairState.RESET, EnumSet.allOf(QueuePairState.class))
+            .on(QueuePairState.ERR, QueuePairState.ERR,
+                    EnumSet.complementOf(EnumSet.of(QueuePairState.RESET)))
+            .on(QueuePairState.INIT, QueuePairState.INIT,
+                    EnumSet.of(QueuePairState.RESET, QueuePairState.INIT))
+            .on(QueuePairState.RTR, QueuePairState.RTR, QueuePairState.INIT)
+            .on(QueuePairState.RTS, QueuePairState.RTS,
+                    EnumSet.of(QueuePairState.RTR, QueuePairState.RTS, QueuePairState.SQD,
+                            QueuePairState.SQE))
+            .on(QueuePairState.SQD, QueuePairState.SQD,
+                    EnumSet.of(QueuePairState.RTS, QueuePairState.SQD))
+            .build();
 
     private static final String OPERATION = "modify queue pair";
 
@@ -73,32 +93,21 @@ public final class InfinibandTransitions implements QueuePairTransitions {
         return set;
     }
 
-    private static @Nullable Rule rule(QueuePairType type,
-            QueuePairState from, QueuePairState to) {
+    private static @Nullable Rule rule(QueuePairType type, QueuePairState from,
+            QueuePairState to) {
+        if (TRANSITIONS.next(from, to) == null) {
+            return null;
+        }
         if (to == QueuePairState.RESET || to == QueuePairState.ERR) {
-            return from == QueuePairState.RESET && to == QueuePairState.ERR
-                    ? null
-                    : rule(needs(), CURRENT_STATE);
+            return rule(needs(), CURRENT_STATE);
         }
         return switch (from) {
-            case RESET -> to == QueuePairState.INIT ? resetToInit(type) : null;
-            case INIT -> switch (to) {
-                case INIT -> initial(type);
-                case RTR -> initToRtr(type);
-                case RESET, RTS, SQD, SQE, ERR -> null;
-            };
-            case RTR -> to == QueuePairState.RTS ? rtrToRts(type) : null;
-            case RTS -> switch (to) {
-                case RTS -> working(type);
-                case SQD -> draining(type);
-                case RESET, INIT, RTR, SQE, ERR -> null;
-            };
-            case SQD -> switch (to) {
-                case RTS -> working(type);
-                case SQD -> drained(type);
-                case RESET, INIT, RTR, SQE, ERR -> null;
-            };
-            case SQE -> to == QueuePairState.RTS ? recovered(type) : null;
+            case RESET -> resetToInit(type);
+            case INIT -> to == QueuePairState.INIT ? initial(type) : initToRtr(type);
+            case RTR -> rtrToRts(type);
+            case RTS -> to == QueuePairState.RTS ? working(type) : draining(type);
+            case SQD -> to == QueuePairState.RTS ? working(type) : drained(type);
+            case SQE -> recovered(type);
             case ERR -> null;
         };
     }

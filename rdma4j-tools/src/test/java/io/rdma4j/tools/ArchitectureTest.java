@@ -112,7 +112,8 @@ class ArchitectureTest {
         "io.rdma4j.cm", "io.rdma4j.observe.jmx"};
     /** Those that are exported to the providers alone. */
     private static final DescribedPredicate<JavaClass> FOR_PROVIDERS = resideInAnyPackage(
-            "io.rdma4j.jdk", "io.rdma4j.event", "io.rdma4j.spi", "io.rdma4j.observe.jfr",
+            "io.rdma4j.jdk", "io.rdma4j.event", "io.rdma4j.state", "io.rdma4j.spi",
+            "io.rdma4j.observe.jfr",
             "io.rdma4j.observe.registry");
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
             "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..",
@@ -121,17 +122,18 @@ class ArchitectureTest {
     @Test
     void apiDependsOnTheJdkAlone() {
         onlyDownwards("io.rdma4j.jdk");
+        onlyDownwards("io.rdma4j.state");
         onlyDownwards("io.rdma4j.event", "io.rdma4j.jdk");
         onlyDownwards("io.rdma4j.verbs", "io.rdma4j.event");
         onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
-                "io.rdma4j.event");
+                "io.rdma4j.event", "io.rdma4j.state");
         onlyDownwards("io.rdma4j.observe.jmx");
         onlyDownwards("io.rdma4j.observe.registry", "io.rdma4j.observe.jmx",
                 "javax.management..");
         onlyDownwards("io.rdma4j.observe.jfr", "io.rdma4j.verbs", "jdk.jfr..");
         onlyDownwards("io.rdma4j.cm", "io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
-                "io.rdma4j.event");
+                "io.rdma4j.event", "io.rdma4j.state");
     }
 
     /** The floors of the API: each knows itself, those below it and the JDK. */
@@ -213,7 +215,8 @@ class ArchitectureTest {
     void protocolDependsOnTheApiAlone() {
         classes().that().resideInAPackage("io.rdma4j.protocol..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol..",
-                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "org.jspecify.."))
+                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "io.rdma4j.state..",
+                        "org.jspecify.."))
                 .check(ALL);
     }
 
@@ -223,7 +226,7 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..", "jdk.jfr..",
                         "io.rdma4j.softnic..", "io.rdma4j.protocol..",
                         "io.rdma4j.jdk..", "io.rdma4j.event..", "io.rdma4j.verbs..",
-                        "io.rdma4j.connection..",
+                        "io.rdma4j.state..", "io.rdma4j.connection..",
                         "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }
@@ -232,7 +235,8 @@ class ArchitectureTest {
     void nativeDevicesDependOnTheApiAlone() {
         classes().that().resideInAPackage("io.rdma4j.ibverbs..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.ibverbs..",
-                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.state..",
+                        "io.rdma4j.connection..",
                         "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }

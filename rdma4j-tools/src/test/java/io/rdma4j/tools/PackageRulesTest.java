@@ -32,9 +32,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
@@ -53,156 +50,17 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the comments of packages say that a package knows or does not know: each such sentence has a rule, here or in
- * {@link ArchitectureTest}.
+ * What single packages know, and what they do not; {@link ArchitectureTest} has the rules of modules.
  */
 class PackageRulesTest {
     private static final JavaClasses ALL = MainClasses.ALL;
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-    private static final Path TESTS = Path.of("src/test/java/io/rdma4j/tools");
-    private static final Pattern SENTENCE = Pattern.compile(
-            "\\b[Kk]nows?\\b|\\bnothing\\b|\\bnobody\\b|\\balone\\b|\\b[Ll]oads no\\b|\\bOnly\\b|\\bonly\\b"
-                    + "|\\bCalls no|\\bcalls no");
-
-    /** The rules of each package whose comment has such a sentence: methods of this class or of ArchitectureTest. */
-    private static final Map<String, List<String>> RULES = Map.ofEntries(
-            Map.entry("cm", List.of("apiDependsOnTheJdkAlone")),
-            Map.entry("connection", List.of("apiDependsOnTheJdkAlone")),
-            Map.entry("event", List.of("apiDependsOnTheJdkAlone")),
-            Map.entry("jdk", List.of("apiDependsOnTheJdkAlone",
-                    "devicesAndSocketsOpenChannelsOfTheJdkInOnePlace")),
-            Map.entry("observe.jfr", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
-            Map.entry("observe.jmx", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
-            Map.entry("observe.registry",
-                    List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
-            Map.entry("spi", List.of("apiDependsOnTheJdkAlone")),
-            Map.entry("verbs", List.of("apiDependsOnTheJdkAlone", "verbsOpenNoSocket")),
-            Map.entry("examples", List.of("anExampleIsOneFile")),
-            Map.entry("ibverbs.abi", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                    "binaryInterfaceIsSeenByItsModuleAlone")),
-            Map.entry("ibverbs.cm", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                    "nativeConnectionsKnowNoObjectButTheContext")),
-            Map.entry("ibverbs.diagnosis", List.of(
-                    "binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                    "diagnosisLoadsNoLibrary")),
-            Map.entry("ibverbs.event", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                    "waitingForDescriptorsKnowsNoConnection")),
-            Map.entry("ibverbs.observe",
-                    List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                            "observersOfNativeDevicesCallNoLibrary")),
-            Map.entry("ibverbs.provider", List.of("machineWithoutADeviceLoadsNoLibrary")),
-            Map.entry("ibverbs.values", List.of("valuesCallNothingAndOwnNoMemory")),
-            Map.entry("ibverbs.verbs", List.of("twoNativeClassesKnowTheConnectionManager")),
-            Map.entry("protocol.bytes", List.of("wireKnowsNothingButWireAndMemory")),
-            Map.entry("protocol.count", List.of("workKnowsNoPacket")),
-            Map.entry("protocol.ibcm",
-                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
-            Map.entry("protocol.iwarp",
-                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
-            Map.entry("protocol.iwarp.wire", List.of("wireKnowsNothingButWireAndMemory",
-                    "wiresKnowNoQueue")),
-            Map.entry("protocol.roce.rc",
-                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
-            Map.entry("protocol.roce.unreliable",
-                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
-            Map.entry("protocol.roce.wire", List.of("wireKnowsNothingButWireAndMemory",
-                    "wiresKnowNoQueue")),
-            Map.entry("protocol.work", List.of("workKnowsNoPacket")),
-            Map.entry("sockets.engine", List.of("socketsDependOnTheApiOfProgramsAlone",
-                    "engineOfSocketsKnowsNoChannel")),
-            Map.entry("sockets.observe.jfr", List.of("observersOfSocketsKnowNumbersAndTextsAlone")),
-            Map.entry("sockets.observe.jmx", List.of("beansOfSocketsAreData")),
-            Map.entry("sockets.protocol", List.of("protocolOfSocketsKnowsNumbersAlone")),
-            Map.entry("sockets.rules", List.of("rulesOfSocketsKnowAddressesAlone")),
-            Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
-            Map.entry("softnic.engine", List.of("engineQueuesAndMemoryKnowNoTransport")),
-            Map.entry("softnic.host", List.of("hostKnowsNoDeviceAndNoTransport")),
-            Map.entry("softnic.memory", List.of("engineQueuesAndMemoryKnowNoTransport",
-                    "memoryKnowsNoQueuePair")),
-            Map.entry("softnic.network", List.of("networkKnowsNoQueuePairs")),
-            Map.entry("softnic.network.linux", List.of("networkKnowsNoQueuePairs",
-                    "onlyTheLinuxNetworkAsksForTheSystem")),
-            Map.entry("softnic.network.ring", List.of("ringsCallNoSystem")),
-            Map.entry("softnic.network.stream", List.of("streamsKnowNotWhatBytesMean")),
-            Map.entry("softnic.observe.jfr", List.of("observersOfPacketsKnowValuesAlone")),
-            Map.entry("softnic.observe.jmx", List.of("beansOfSoftwareDevicesAreData")),
-            Map.entry("softnic.options", List.of("optionsKnowTheVerbsAlone")),
-            Map.entry("softnic.provider", List.of("nobodyKnowsWhoListsTheDevices")),
-            Map.entry("softnic.queue", List.of("engineQueuesAndMemoryKnowNoTransport",
-                    "queuesAndMemoryKnowNoEngine")),
-            Map.entry("softnic.verbs",
-                    List.of("objectsOfTheVerbsKnowNoDeviceNoTransportAndNoNetwork",
-                            "objectsOfTheVerbsKnowNoPacket")),
-            Map.entry("testkit", List.of("testkitSeesTheApiAndNoDevice")),
-            Map.entry("tools", List.of("toolsUseTheApiAlone", "sharedPartsOfTheToolsKnowNoTool",
-                    "familiesOfToolsKnowNoOther", "toolsHoldNothingStatic",
-                    "onlyProgramsKnowTheProcess")),
-            Map.entry("tools.basic",
-                    List.of("toolsUseTheApiAlone", "onlyTheBasicToolsKnowExamples")),
-            Map.entry("tools.cmtools", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.demo", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.devices", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.doctor", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.endpoint", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
-            Map.entry("tools.options", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
-            Map.entry("tools.output", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
-            Map.entry("tools.perftest", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.pingpong", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.rping", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.stat", List.of("toolsUseTheApiAlone")),
-            Map.entry("tools.tcp", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
-            Map.entry("tools.timing", List.of("sharedPartsOfTheToolsKnowWhatTheySay")));
 
     /** What owns a resource of a device. */
     private static final DescribedPredicate<JavaClass> OBJECTS_OF_THE_VERBS = resideInAPackage(
             "io.rdma4j.verbs").and(INTERFACES).and(assignableTo(AutoCloseable.class))
             .or(assignableTo(SendBatch.class)).or(assignableTo(RdmaDevice.class))
             .as("objects of the verbs");
-
-    @Test
-    void eachSentenceOfAPackageHasItsRule() throws IOException {
-        assertThat(sentences().keySet()).containsExactlyInAnyOrderElementsOf(RULES.keySet());
-        String tests = Files.readString(TESTS.resolve("ArchitectureTest.java"))
-                + Files.readString(TESTS.resolve("PackageRulesTest.java"))
-                + Files.readString(ROOT.resolve("rdma4j-ibverbs/src/test/java/io/rdma4j/ibverbs/"
-                        + "provider/NativeProviderTest.java"));
-        assertThat(RULES.values().stream().flatMap(List::stream).distinct())
-                .allSatisfy(rule -> assertThat(tests).contains("void " + rule + "()"));
-    }
-
-    /** {@return the sentences of each package, without those of the benchmarks, which have rules of their own} */
-    private static Map<String, List<String>> sentences() throws IOException {
-        Map<String, List<String>> found = new TreeMap<>();
-        try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.filter(each -> !each.endsWith("rdma4j-benchmarks"))
-                    .toList()) {
-                Path sources = module.resolve("src/main/java");
-                if (Files.isDirectory(sources)) {
-                    addSentences(sources, found);
-                }
-            }
-        }
-        return found;
-    }
-
-    private static void addSentences(Path sources, Map<String, List<String>> found)
-            throws IOException {
-        try (Stream<Path> files = Files.walk(sources)) {
-            for (Path file : files.filter(each -> each.endsWith("package-info.java")).toList()) {
-                String comment = Files.readString(file).replaceFirst("(?s)\\*/.*", "")
-                        .replaceAll("\\{@\\w+ [^}]*}", "").replaceAll("\\s*\\n \\*\\s*", " ");
-                List<String> sentences = Stream.of(comment.split("(?<=\\.) ", -1))
-                        .filter(SENTENCE.asPredicate()).toList();
-                String name = sources.resolve("io/rdma4j").relativize(file).toString()
-                        .replaceFirst("/?package-info.java$", "");
-                if (!sentences.isEmpty()) {
-                    found.put(name.replace('/', '.'), sentences);
-                }
-            }
-        }
-    }
-
-    // ---------------------------------------------------------------- API
 
     @Test
     void verbsOpenNoSocket() {

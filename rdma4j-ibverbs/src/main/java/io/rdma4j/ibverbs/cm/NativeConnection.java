@@ -9,6 +9,7 @@ import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.state.Transitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SystemErrors;
@@ -32,7 +33,7 @@ final class NativeConnection
     private static final byte[] NOTHING = {};
 
     /** How far it is. */
-    private enum State {
+    enum State {
         /** The way to the peer is looked for. */
         FINDING_ROUTE,
         /** A request was sent to the peer. */
@@ -52,6 +53,47 @@ final class NativeConnection
         /** Forgotten. */
         CLOSED
     }
+
+    /** What changes the state. */
+    enum Step {
+        /** The way to the peer is known. */
+        ROUTE_FOUND,
+        /** The peer has accepted, and waits for an answer. */
+        REPLY,
+        /** The application gives that answer. */
+        ESTABLISH,
+        /** The peer has accepted, where that is all. */
+        PEER_ACCEPTED,
+        /** The application accepts a request. */
+        ACCEPT,
+        /** The peer has confirmed that. */
+        PEER_READY,
+        /** It was accepted, and the peer was not reached any more. */
+        LOSE,
+        /** The application rejects a request or a reply. */
+        REJECT,
+        /** The application disconnects. */
+        DISCONNECT,
+        /** The peer has refused or disconnected, or cannot be reached. */
+        END,
+        /** The application closes it. */
+        CLOSE
+    }
+
+    static final Transitions<State, Step> TRANSITIONS = Transitions.between(State.class, Step.class)
+            .on(Step.ROUTE_FOUND, State.CONNECTING, State.FINDING_ROUTE)
+            .on(Step.REPLY, State.REPLIED, State.CONNECTING)
+            .on(Step.ESTABLISH, State.ESTABLISHED, State.REPLIED)
+            .on(Step.PEER_ACCEPTED, State.ESTABLISHED, State.CONNECTING)
+            .on(Step.ACCEPT, State.ACCEPTED, State.REQUESTED)
+            .on(Step.PEER_READY, State.ESTABLISHED, State.ACCEPTED)
+            .on(Step.LOSE, State.ENDED, State.ACCEPTED)
+            .on(Step.REJECT, State.ENDED, EnumSet.of(State.REQUESTED, State.REPLIED))
+            .on(Step.DISCONNECT, State.LEAVING, EnumSet.of(State.ACCEPTED, State.ESTABLISHED))
+            .on(Step.END, State.ENDED,
+                    EnumSet.complementOf(EnumSet.of(State.ENDED, State.CLOSED)))
+            .on(Step.CLOSE, State.CLOSED, EnumSet.complementOf(EnumSet.of(State.CLOSED)))
+            .build();
 
     private static final Set<State> WITH_PEER = EnumSet.of(State.REPLIED, State.REQUESTED,
             State.ACCEPTED, State.ESTABLISHED);
@@ -129,13 +171,13 @@ final class NativeConnection
         }
     }
 
-    /** {@return whether it was in one of some states, and is in another now} */
-    private boolean move(Set<State> from, State to) {
+    /** {@return whether a step can be taken in the present state; then it is taken} */
+    private boolean take(Step step) {
         lock.lock();
         try {
-            boolean fits = from.contains(state);
-            state = fits ? to : state;
-            return fits;
+            State next = TRANSITIONS.next(state, step);
+            state = next == null ? state : next;
+            return next != null;
         } finally {
             lock.unlock();
         }
@@ -169,19 +211,20 @@ final class NativeConnection
     }
 
     /** A call that changes the state of the connection. */
-    private interface Step {
-        void take() throws RdmaException;
+    private interface Call {
+        void make() throws RdmaException;
     }
 
-    private void step(String operation, Set<State> from, State to, String advice, Step step)
+    private void step(String operation, Step step, String advice, Call call)
             throws RdmaException {
         lock.lock();
         try {
-            if (!from.contains(state)) {
+            State next = TRANSITIONS.next(state, step);
+            if (next == null) {
                 throw wrong(operation, advice);
             }
-            step.take();
-            state = to;
+            call.make();
+            state = next;
         } finally {
             lock.unlock();
         }
@@ -197,14 +240,14 @@ final class NativeConnection
     public void accept(ConnectionParameters parameters, int queuePairNumber)
             throws RdmaException {
         record.queuePair(queuePairNumber);
-        step("accept", EnumSet.of(State.REQUESTED), State.ACCEPTED,
+        step("accept", Step.ACCEPT,
                 "it stands for no request, or was answered",
                 () -> id.accept(parameters, queuePairNumber));
     }
 
     @Override
     public void establish() throws RdmaException {
-        step("establish", EnumSet.of(State.REPLIED), State.ESTABLISHED, device.isIwarp()
+        step("establish", Step.ESTABLISH, device.isIwarp()
                 ? "connections of iWARP are established when the peer accepts"
                 : "there is no reply to confirm", id::establish);
         record.tell(Outcome.ESTABLISHED, 0);
@@ -233,7 +276,7 @@ final class NativeConnection
 
     @Override
     public void reject(byte[] privateData) throws RdmaException {
-        step("reject", EnumSet.of(State.REQUESTED, State.REPLIED), State.ENDED,
+        step("reject", Step.REJECT,
                 "there is no request or reply to answer", () -> id.reject(privateData));
         record.tell(Outcome.REJECTED,
                 device.isIwarp() ? 0 : RejectReason.CONSUMER_DEFINED.code());
@@ -244,7 +287,7 @@ final class NativeConnection
         lock.lock();
         try {
             if (state != State.LEAVING && state != State.ENDED) {
-                step("disconnect", EnumSet.of(State.ACCEPTED, State.ESTABLISHED), State.LEAVING,
+                step("disconnect", Step.DISCONNECT,
                         "it is not connected", id::disconnect);
             }
         } finally {
@@ -261,7 +304,7 @@ final class NativeConnection
                 return;
             }
             leave();
-            state = State.CLOSED;
+            state = TRANSITIONS.after(state, Step.CLOSE);
         } finally {
             lock.unlock();
         }
@@ -288,7 +331,7 @@ final class NativeConnection
     @Override
     public void onRoute() {
         ConnectRequest wanted = request;
-        if (wanted == null || !move(EnumSet.of(State.FINDING_ROUTE), State.CONNECTING)) {
+        if (wanted == null || !take(Step.ROUTE_FOUND)) {
             return;
         }
         if (device.isIwarp()) {
@@ -377,16 +420,16 @@ final class NativeConnection
     }
 
     private void replied(ConnectionParameters granted) {
-        if (move(EnumSet.of(State.CONNECTING), State.REPLIED)) {
+        if (take(Step.REPLY)) {
             tell(hears -> hears.onReply(this, granted));
         }
     }
 
     private void established(ConnectionParameters granted) {
-        if (move(EnumSet.of(State.CONNECTING), State.ESTABLISHED)) {
+        if (take(Step.PEER_ACCEPTED)) {
             record.tell(Outcome.ESTABLISHED, 0);
             tell(hears -> hears.onEstablished(granted));
-        } else if (move(EnumSet.of(State.ACCEPTED), State.ESTABLISHED)) {
+        } else if (take(Step.PEER_READY)) {
             record.tell(Outcome.ESTABLISHED, 0);
             tell(hears -> hears.onEstablished(null));
         }
@@ -407,11 +450,11 @@ final class NativeConnection
     }
 
     private boolean end() {
-        return move(EnumSet.complementOf(EnumSet.of(State.ENDED, State.CLOSED)), State.ENDED);
+        return take(Step.END);
     }
 
     private void disconnected() {
-        if (device.isIwarp() && move(EnumSet.of(State.ACCEPTED), State.ENDED)) {
+        if (device.isIwarp() && take(Step.LOSE)) {
             record.tell(Outcome.UNREACHABLE, 0);
             tell(hears -> hears.onUnreachable(Errno.ECONNRESET));
             return;

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.ibcm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.ibcm.CmMessage.Reject;
 import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
+import io.rdma4j.state.Transitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -18,17 +19,12 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.EnumSet;
+
 /**
- * One connection from request to time-wait, on one side.
+ * One connection from request to time-wait, on one side; {@link #TRANSITIONS} are its states.
  *
- * <pre>
- * active   REQUEST_SENT ──REP──▶ REPLY_RECEIVED ──establish()──▶ ESTABLISHED
- * passive  REQUEST_RECEIVED ──accept()──▶ REPLY_SENT ──RTU──▶ ESTABLISHED
- * both     ESTABLISHED ──disconnect()──▶ DISCONNECT_SENT ──DREP──▶ TIME_WAIT ──▶ CLOSED
- *          ESTABLISHED ──DREQ──▶ TIME_WAIT
- * </pre>
- *
- * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application is
+ * <p>Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application is
  * notified, the peer's side has ended already.
  */
 public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
@@ -71,6 +67,38 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         TIME_WAIT,
         CLOSED
     }
+
+    /** What changes the state. */
+    enum Step {
+        /** The peer has accepted, by REP. */
+        REPLY,
+        /** The application confirms that, by RTU. */
+        ESTABLISH,
+        /** The application accepts a request. */
+        ACCEPT,
+        /** RTU, or a packet of the connection, shows that the peer is ready. */
+        READY,
+        /** The application disconnects, by DREQ. */
+        DISCONNECT,
+        /** DREQ, DREP or REJ of the peer, a new request with its queue pair, or no answer to DREQ. */
+        END,
+        /** It is rejected, withdrawn or given up, or its time-wait is over. */
+        FORGET
+    }
+
+    /** Source: IBTA 12.9.5 to 12.9.8. */
+    static final Transitions<State, Step> TRANSITIONS = Transitions.between(State.class, Step.class)
+            .on(Step.REPLY, State.REPLY_RECEIVED, State.REQUEST_SENT)
+            .on(Step.ESTABLISH, State.ESTABLISHED, State.REPLY_RECEIVED)
+            .on(Step.ACCEPT, State.REPLY_SENT, State.REQUEST_RECEIVED)
+            .on(Step.READY, State.ESTABLISHED, State.REPLY_SENT)
+            .on(Step.DISCONNECT, State.DISCONNECT_SENT,
+                    EnumSet.of(State.ESTABLISHED, State.REPLY_SENT))
+            .on(Step.END, State.TIME_WAIT,
+                    EnumSet.of(State.ESTABLISHED, State.REPLY_SENT, State.DISCONNECT_SENT))
+            .on(Step.FORGET, State.CLOSED, EnumSet.of(State.REQUEST_SENT, State.REPLY_RECEIVED,
+                    State.REQUEST_RECEIVED, State.REPLY_SENT, State.TIME_WAIT))
+            .build();
 
     /** The {@code rnr_retry} that means "as often as needed". */
     private static final int WITHOUT_LIMIT = 7;
@@ -170,14 +198,14 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         answered();
         localQueuePair = queuePairNumber;
         manager.expectReady(this);
-        state = State.REPLY_SENT;
+        take(Step.ACCEPT);
         send(reply, settings.maxRetries(), nowNs);
     }
 
     /** Confirms a reply. */
     public void establish() throws RdmaException {
         require(State.REPLY_RECEIVED, "establish");
-        state = State.ESTABLISHED;
+        take(Step.ESTABLISH);
         manager.send(peer, terms.typeOfService(), transaction,
                 new ReadyToUse(localId, remoteId, NO_DATA));
     }
@@ -210,7 +238,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             throw wrongState("disconnect");
         }
         transaction = manager.newTransaction(localId);
-        state = State.DISCONNECT_SENT;
+        take(Step.DISCONNECT);
         send(new DisconnectRequest(localId, remoteId, terms.remoteQueuePair(), NO_DATA),
                 settings.disconnectRetries(), nowNs);
     }
@@ -293,7 +321,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         switch (state) {
             case REQUEST_SENT -> {
                 stopWaiting();
-                state = State.REPLY_RECEIVED;
+                take(Step.REPLY);
                 remoteId = reply.senderId();
                 terms.onReply(reply);
                 manager.remember(this);
@@ -330,7 +358,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     /** The peer replied with a queue pair that another connection has. */
     void refuseStale(Reply reply) {
         remoteId = reply.senderId();
-        state = State.REPLY_RECEIVED;
+        take(Step.REPLY);
         sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
         Events hears = events;
         closed();
@@ -356,7 +384,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     void onReadyToUse() {
         if (state == State.REPLY_SENT) {
             stopWaiting();
-            state = State.ESTABLISHED;
+            take(Step.READY);
             Events hears = events;
             if (hears != null) {
                 hears.onEstablished();
@@ -560,7 +588,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             return;
         }
         stopWaiting();
-        state = State.TIME_WAIT;
+        take(Step.END);
         waitUntil(nowNs + CmSettings.nanos(settings.timeWait()));
         Events hears = events;
         if (hears != null) {
@@ -575,7 +603,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
 
     private void withdrawn() {
         stopWaiting();
-        state = State.CLOSED;
+        take(Step.FORGET);
         events = null;
         manager.forget(this);
     }
@@ -620,6 +648,10 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         manager.send(peer, terms.typeOfService(), transaction,
                 new Reject(localId, remoteId, rejected, reason.code(),
                         information, information.length(), PrivateData.of(privateData)));
+    }
+
+    private void take(Step step) {
+        state = TRANSITIONS.after(state, step);
     }
 
     private void waitUntil(long newDeadlineNs) {

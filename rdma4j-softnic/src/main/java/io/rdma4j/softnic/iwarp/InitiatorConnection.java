@@ -96,7 +96,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
             unreachable(Errno.ECONNRESET);
             return;
         }
-        state(State.ESTABLISHED);
+        take(Step.ESTABLISH);
         give(own, agreed);
         record(FlightEvents.Outcome.ESTABLISHED, 0);
         Handler present = handler();

@@ -10,12 +10,14 @@ import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.state.Transitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
 
 /**
  * A connection, from its set-up to its end. Methods for applications run as the engine's owner; only the owner may call the
@@ -42,6 +44,28 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         /** It has ended; it reports nothing more. */
         OVER
     }
+
+    /** What changes the state. */
+    enum Step {
+        /** The initiator's frame has arrived, and the application is asked. */
+        ASK,
+        /** The responder's application accepts. */
+        ACCEPT,
+        /** The responder has accepted; or the initiator has sent its first unit, or need not send one. */
+        ESTABLISH,
+        /** The application disconnects, or closes its queue pair. */
+        LEAVE,
+        /** It is refused or reset, takes too long, or has ended. */
+        END
+    }
+
+    /** Source: RFC 5044 7, RFC 6581 9. */
+    static final Transitions<State, Step> TRANSITIONS = Transitions.between(State.class, Step.class)
+            .on(Step.ASK, State.ASKED, State.SETTING_UP)
+            .on(Step.ACCEPT, State.ACCEPTED, State.ASKED)
+            .on(Step.ESTABLISH, State.ESTABLISHED, EnumSet.of(State.SETTING_UP, State.ACCEPTED))
+            .on(Step.LEAVE, State.LEAVING, EnumSet.of(State.ACCEPTED, State.ESTABLISHED))
+            .on(Step.END, State.OVER, EnumSet.allOf(State.class)).build();
 
     private final IwarpLink link;
     private final TransportHost host;
@@ -119,8 +143,8 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         return state;
     }
 
-    final void state(State next) {
-        state = next;
+    final void take(Step step) {
+        state = TRANSITIONS.after(state, step);
     }
 
     final @Nullable Handler handler() {
@@ -215,7 +239,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
 
     /** It has ended; it reports nothing more. */
     void over() {
-        state = State.OVER;
+        take(Step.END);
         link.forgetWait(this);
     }
 
@@ -284,7 +308,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     /** The queue pair ends the connection once what was posted has been sent, for which it has a while. */
     final void onLeaving() {
         if (state == State.ESTABLISHED || state == State.ACCEPTED) {
-            state = State.LEAVING;
+            take(Step.LEAVE);
             link.forgetWait(this);
             beginWait(link.settings().patience().lingerNs());
             link.awaitLeaving(this);

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.state.Transitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -18,6 +19,19 @@ import java.util.stream.Collectors;
  */
 enum IwarpTransitions implements QueuePairTransitions {
     INSTANCE;
+
+    /** The states that a program may ask for. */
+    static final Transitions<QueuePairState, QueuePairState> TRANSITIONS = Transitions
+            .between(QueuePairState.class, QueuePairState.class)
+            .on(QueuePairState.RESET, QueuePairState.RESET, EnumSet.allOf(QueuePairState.class))
+            .on(QueuePairState.ERR, QueuePairState.ERR,
+                    EnumSet.complementOf(EnumSet.of(QueuePairState.RESET)))
+            .on(QueuePairState.INIT, QueuePairState.INIT,
+                    EnumSet.of(QueuePairState.RESET, QueuePairState.INIT))
+            .on(QueuePairState.RTS, QueuePairState.RTS, QueuePairState.RTS)
+            .on(QueuePairState.SQD, QueuePairState.SQD,
+                    EnumSet.of(QueuePairState.RTS, QueuePairState.SQD))
+            .build();
 
     private static final String OPERATION = "modify queue pair";
     /**
@@ -42,7 +56,7 @@ enum IwarpTransitions implements QueuePairTransitions {
         QueuePairState next = attributes.isSet(QueuePairAttribute.STATE)
                 ? attributes.state()
                 : current;
-        if (!mayGo(current, next)) {
+        if (TRANSITIONS.next(current, next) == null) {
             throw new RdmaException(Errno.EINVAL, OPERATION, "no transition leads from " + current
                     + " to " + next
                     + ": a queue pair of iWARP is brought to RTS by its connection");
@@ -56,16 +70,5 @@ enum IwarpTransitions implements QueuePairTransitions {
                             .collect(Collectors.joining(", ")));
         }
         return next;
-    }
-
-    private static boolean mayGo(QueuePairState from, QueuePairState to) {
-        return switch (to) {
-            case RESET -> true;
-            case ERR -> from != QueuePairState.RESET;
-            case INIT -> from == QueuePairState.RESET || from == QueuePairState.INIT;
-            case RTS -> from == QueuePairState.RTS;
-            case SQD -> from == QueuePairState.RTS || from == QueuePairState.SQD;
-            case RTR, SQE -> false;
-        };
     }
 }

@@ -66,7 +66,7 @@ final class ResponderConnection extends IwarpConnection {
         if (refusal != null) {
             answerNo(refusal);
         } else if (listener.takePlace()) {
-            state(State.ASKED);
+            take(Step.ASK);
             handler(listener.ask(this, stream().local(), stream().remote(),
                     new ConnectionParameters().privateData(asked.privateData())
                             .responderResources(asked.inboundReads())
@@ -126,7 +126,7 @@ final class ResponderConnection extends IwarpConnection {
         if (state() != State.ACCEPTED) {
             return;
         }
-        state(State.ESTABLISHED);
+        take(Step.ESTABLISH);
         link().forgetWait(this);
         record(FlightEvents.Outcome.ESTABLISHED, 0);
         Handler present = handler();
@@ -144,7 +144,7 @@ final class ResponderConnection extends IwarpConnection {
             StreamQueuePair own = connectable(link(), "accept", ownQueuePair);
             StreamParameters agreed = asked.parameters(parameters);
             leavePlace();
-            state(State.ACCEPTED);
+            take(Step.ACCEPT);
             send(asked.acceptance(agreed, parameters.privateData()));
             give(own, agreed);
             if (agreed.readyToReceive() == ReadyToReceive.NONE) {

@@ -139,10 +139,10 @@ public final class SocketPoller {
     public String refusal() {
         timeout.set(JAVA_LONG, 0, 0);
         timeout.set(JAVA_LONG, 8, 0);
-        String polling = NativeAccess.refusal("ppoll", waiterCalls.ppollOrFail(polled, 3, timeout));
+        String polling = LinuxAccess.refusal("ppoll", waiterCalls.ppollOrFail(polled, 3, timeout));
         return polling != null
                 ? polling
-                : NativeAccess.refusal("epoll_wait",
+                : LinuxAccess.refusal("epoll_wait",
                         waiterCalls.epollWaitOrFail(epoll, taken.address()));
     }
 

@@ -5,7 +5,7 @@
  * io.rdma4j.softnic.network.linux.calls.SocketPoller} waits for descriptors.
  *
  * <p>Knows numbers, addresses and structures of the C headers; no packet, no device. {@link
- * io.rdma4j.softnic.network.linux.calls.NativeAccess} says whether this process can call Linux at all.
+ * io.rdma4j.softnic.network.linux.calls.LinuxAccess} says whether this process can call Linux at all.
  */
 @NullMarked
 package io.rdma4j.softnic.network.linux.calls;

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.network.linux.datagram;
 
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.MessageHeader;
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
 import io.rdma4j.softnic.network.linux.calls.Sandbox;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +57,8 @@ final class DatagramSandbox {
     private static @Nullable String refusalOfMessages(LinuxSocket socket, Arena arena) {
         MemorySegment header = arena.allocate(MessageHeader.LENGTH, 8);
         MessageHeader.iovecs(header, MemorySegment.NULL, 0);
-        String sending = NativeAccess.refusal("sendmsg", socket.send(header));
+        String sending = LinuxAccess.refusal("sendmsg", socket.send(header));
         return sending != null ? sending
-                : NativeAccess.refusal("recvmsg", socket.receiveOrFail(header));
+                : LinuxAccess.refusal("recvmsg", socket.receiveOrFail(header));
     }
 }

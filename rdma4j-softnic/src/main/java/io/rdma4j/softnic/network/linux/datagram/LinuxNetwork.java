@@ -7,9 +7,9 @@ import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.Ports;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.memory.HostMemory;
@@ -152,11 +152,11 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
     public static boolean isTried() {
-        return NativeAccess.obstacle() == null;
+        return LinuxAccess.obstacle() == null;
     }
 
     private static @Nullable String findObstacle() {
-        String ofSystem = NativeAccess.obstacle();
+        String ofSystem = LinuxAccess.obstacle();
         if (ofSystem != null) {
             return ofSystem;
         }

@@ -2,9 +2,9 @@ package io.rdma4j.softnic.network.linux.route;
 
 import io.rdma4j.softnic.network.linux.calls.CFunction;
 import io.rdma4j.softnic.network.linux.calls.ErrorNumber;
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
 import io.rdma4j.softnic.network.linux.calls.SocketCalls;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.verbs.SystemErrors;
@@ -87,7 +87,7 @@ public final class RouteSocket implements AutoCloseable {
 
     /** {@return why no such socket works here, or null if it may} */
     public static @Nullable String obstacle() {
-        return NativeAccess.obstacle();
+        return LinuxAccess.obstacle();
     }
 
     /**

@@ -2,9 +2,9 @@ package io.rdma4j.softnic.network.linux.stream;
 
 import io.rdma4j.softnic.network.linux.calls.BufferAddress;
 import io.rdma4j.softnic.network.linux.calls.EpollEvents;
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.calls.TcpCalls;
@@ -105,11 +105,11 @@ public final class LinuxStreams implements StreamNetwork {
 
     /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
     public static boolean isTried() {
-        return NativeAccess.obstacle() == null;
+        return LinuxAccess.obstacle() == null;
     }
 
     private static @Nullable String findObstacle() {
-        String ofSystem = NativeAccess.obstacle();
+        String ofSystem = LinuxAccess.obstacle();
         if (ofSystem != null) {
             return ofSystem;
         }

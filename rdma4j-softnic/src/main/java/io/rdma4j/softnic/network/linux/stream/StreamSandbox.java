@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.network.linux.stream;
 
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
 import io.rdma4j.softnic.network.linux.calls.Sandbox;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import io.rdma4j.softnic.network.linux.calls.TcpCalls;
@@ -38,13 +38,13 @@ final class StreamSandbox {
     /** The socket does not listen and is not connected. */
     private static @Nullable String refusalOfConnections(TcpCalls calls, int socket, Arena arena) {
         long address = arena.allocate(8, 8).address();
-        String accepting = NativeAccess.refusal("accept4", calls.accept(socket));
+        String accepting = LinuxAccess.refusal("accept4", calls.accept(socket));
         if (accepting != null) {
             return accepting;
         }
-        String receiving = NativeAccess.refusal("recvfrom",
+        String receiving = LinuxAccess.refusal("recvfrom",
                 calls.receiveOrFail(socket, address, 0));
-        String sending = NativeAccess.refusal("sendto", calls.send(socket, address, 0));
+        String sending = LinuxAccess.refusal("sendto", calls.send(socket, address, 0));
         if (receiving != null || sending != null) {
             return receiving != null ? receiving : sending;
         }
@@ -61,7 +61,7 @@ final class StreamSandbox {
             name.ask();
             return null;
         } catch (LinuxSocket.Refused e) {
-            return NativeAccess.refusal(call, -e.errno());
+            return LinuxAccess.refusal(call, -e.errno());
         }
     }
 }

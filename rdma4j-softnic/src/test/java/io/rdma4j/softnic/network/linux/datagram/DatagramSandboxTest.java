@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.linux.datagram;
 
-import io.rdma4j.softnic.network.linux.calls.NativeAccess;
+import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class DatagramSandboxTest {
     @Test
     void whereNoCallIsRefusedNoneIsTakenForRefused() {
-        assumeThat(NativeAccess.obstacle()).isNull();
+        assumeThat(LinuxAccess.obstacle()).isNull();
         assertThat(DatagramSandbox.refusal()).isNull();
     }
 }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.ValueLayout;
 
 /** Whether this process can call Linux itself, and which calls it is refused. */
-public final class NativeAccess {
-    private NativeAccess() {}
+public final class LinuxAccess {
+    private LinuxAccess() {}
 
     /** {@return why calls of Linux are not even tried here, or null if they are} */
     public static @Nullable String obstacle() {
@@ -18,7 +18,7 @@ public final class NativeAccess {
         if (ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
             return "this is not a 64-bit machine";
         }
-        Module module = NativeAccess.class.getModule();
+        Module module = LinuxAccess.class.getModule();
         if (!module.isNativeAccessEnabled()) {
             return "native access is not enabled; start Java with --enable-native-access="
                     + (module.isNamed() ? module.getName() : "ALL-UNNAMED");

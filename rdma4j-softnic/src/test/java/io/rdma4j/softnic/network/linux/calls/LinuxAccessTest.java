@@ -7,19 +7,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Which errors mean that a call is refused, whatever it is about. */
-class NativeAccessTest {
+class LinuxAccessTest {
     @ParameterizedTest
     @CsvSource({"EPERM, Operation not permitted", "EACCES, Permission denied",
         "ENOSYS, Function not implemented"})
     void refusedIsWhatNoArgumentWouldChange(Errno error, String words) {
-        assertThat(NativeAccess.refusal("recvmsg", -error.number()))
+        assertThat(LinuxAccess.refusal("recvmsg", -error.number()))
                 .isEqualTo("recvmsg: " + words + " (" + error + ")");
     }
 
     @ParameterizedTest
     @CsvSource({"EAGAIN", "ENOTCONN", "EINVAL", "EBADF"})
     void whatFailsForItsArgumentsIsLetThrough(Errno error) {
-        assertThat(NativeAccess.refusal("recvmsg", -error.number())).isNull();
-        assertThat(NativeAccess.refusal("recvmsg", 0)).isNull();
+        assertThat(LinuxAccess.refusal("recvmsg", -error.number())).isNull();
+        assertThat(LinuxAccess.refusal("recvmsg", 0)).isNull();
     }
 }
