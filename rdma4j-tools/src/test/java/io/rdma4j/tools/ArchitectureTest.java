@@ -5,7 +5,6 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
-import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.lang.ArchCondition;
@@ -53,7 +52,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -74,11 +72,9 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -92,21 +88,12 @@ class ArchitectureTest {
     /** Words of earlier versions that no engineer of the field would look for. */
     private static final String PRIVATE_WORDS = ".*(Rim|Room|Bell|Guest|Linger|Reception|Rally"
             + "|Gathering|Farewell|Meeting|Keeper|Nowhere|Fates|Talk|News)(?![a-z]).*";
-    /** What belongs to the whole process: each makes tests depend on each other, so no further one may come. */
-    private static final Set<String> FIELDS_OF_THE_PROCESS = Set.of("RdmaDevices.found",
-            "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "LinuxStreams.hasWorked",
-            "RegisteredBean.isStarted");
-    /** The classes with a final static field whose contents change, for the same reason. */
-    private static final Set<String> CONTAINERS_OF_THE_PROCESS = Set.of("SharedDevice",
-            "PortTable", "PcapWriter", "InterruptStatus");
     /** Those with native memory that lasts as long as the process: a byte. */
     private static final Set<String> MEMORY_OF_THE_PROCESS = Set.of("Readiness");
-    /** Those with a table that is filled when the class is loaded, and then only read. */
-    private static final Set<String> FILLED_TABLES = Set.of("Limits");
-
     private static final String[] API = {"io.rdma4j.jdk..", "io.rdma4j.event..",
         "io.rdma4j.verbs..",
-        "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
+        "io.rdma4j.connection..", "io.rdma4j.state..", "io.rdma4j.spi..",
+        "io.rdma4j.observe..", "io.rdma4j.cm.."};
     /** Packages of the API that programs see. */
     private static final String[] FOR_PROGRAMS = {"io.rdma4j.verbs", "io.rdma4j.connection",
         "io.rdma4j.cm", "io.rdma4j.observe.jmx"};
@@ -588,37 +575,6 @@ class ArchitectureTest {
                 .dependOnClassesThat(belongToAnyOf(RoceFamily.class, IwarpFamily.class)).check(ALL);
     }
 
-    /** From top to bottom; what is next to each other does not know each other. */
-    @Test
-    void packagesOfTheSoftwareNicAreLayers() {
-        layeredArchitecture().consideringOnlyDependenciesInLayers()
-                .layer("provider").definedBy("io.rdma4j.softnic.provider..")
-                .layer("RoCE").definedBy("io.rdma4j.softnic.roce..")
-                .layer("iWARP").definedBy("io.rdma4j.softnic.iwarp..")
-                .layer("device").definedBy("io.rdma4j.softnic.device..")
-                .layer("connection manager").definedBy("io.rdma4j.softnic.ibcm..")
-                .layer("verbs").definedBy("io.rdma4j.softnic.verbs..")
-                .layer("engine").definedBy("io.rdma4j.softnic.engine..")
-                .layer("queue").definedBy("io.rdma4j.softnic.queue..")
-                .layer("memory").definedBy("io.rdma4j.softnic.memory..")
-                .layer("host").definedBy("io.rdma4j.softnic.host..")
-                .whereLayer("provider").mayNotBeAccessedByAnyLayer()
-                .whereLayer("RoCE").mayOnlyBeAccessedByLayers("provider")
-                .whereLayer("iWARP").mayOnlyBeAccessedByLayers("provider")
-                .whereLayer("device").mayOnlyBeAccessedByLayers("provider", "RoCE", "iWARP")
-                .whereLayer("connection manager").mayOnlyBeAccessedByLayers("RoCE")
-                .whereLayer("verbs").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device",
-                        "connection manager")
-                .whereLayer("engine").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device",
-                        "connection manager", "verbs")
-                .whereLayer("queue").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
-                        "engine")
-                .whereLayer("host").mayOnlyBeAccessedByLayers("provider", "device")
-                .whereLayer("memory").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
-                        "engine")
-                .check(ALL);
-    }
-
     @Test
     void nobodyKnowsWhoListsTheDevices() {
         noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.provider..").should()
@@ -664,48 +620,6 @@ class ArchitectureTest {
         uses.remove("package-info");
         assertThat(uses).allSatisfy((name, count) -> assertThat(count).as(name)
                 .isEqualTo(USED_TWICE.contains(name) ? 2 : 1));
-    }
-
-    @Test
-    void onlyKnownFieldsBelongToTheProcess() {
-        fields().that().areDeclaredInClassesThat(resideInAnyPackage(LIBRARIES)).and().areStatic()
-                .and().areNotFinal().should(new ArchCondition<>("be known") {
-                    @Override
-                    public void check(JavaField field, ConditionEvents events) {
-                        String name = field.getOwner().getSimpleName() + "." + field.getName();
-                        events.add(new SimpleConditionEvent(field,
-                                FIELDS_OF_THE_PROCESS.contains(name), name));
-                    }
-                }).check(ALL);
-    }
-
-    /** A registry is a final static field as well: the classes that make such a container are known by name. */
-    @Test
-    void onlyKnownClassesHaveContainersOfTheProcess() {
-        classes().that(resideInAnyPackage(LIBRARIES)).should(
-                new ArchCondition<>("make no container that belongs to the process") {
-                    @Override
-                    public void check(JavaClass each, ConditionEvents events) {
-                        boolean isKnown = CONTAINERS_OF_THE_PROCESS.contains(each.getSimpleName())
-                                || FILLED_TABLES.contains(each.getSimpleName());
-                        boolean makes = each.getStaticInitializer().stream()
-                                .flatMap(made -> Stream.concat(
-                                        made.getConstructorCallsFromSelf().stream(),
-                                        made.getMethodCallsFromSelf().stream()))
-                                .anyMatch(ArchitectureTest::makesContainer);
-                        events.add(new SimpleConditionEvent(each, isKnown == makes,
-                                each.getName() + " makes one: " + makes + ", known: " + isKnown));
-                    }
-                }).check(ALL);
-    }
-
-    private static boolean makesContainer(JavaCodeUnitAccess<?> call) {
-        JavaClass made = call.getTargetOwner();
-        boolean isContainer = made.isAssignableTo(Map.class)
-                || made.isAssignableTo(Collection.class) || made.isAssignableTo(Lock.class)
-                || made.getPackageName().equals("java.util.concurrent.atomic");
-        return made.isEquivalentTo(ThreadLocal.class)
-                || (isContainer && call.getName().equals("<init>"));
     }
 
     /** A class that uses more packages joins what should be several classes. */

@@ -1,0 +1,48 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.structure.ModuleStructure;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The packages of the API. */
+class ApiStructureTest {
+    /** From top to bottom. */
+    private static final List<Set<String>> LAYERS = List.of(
+            Set.of("cm"),
+            Set.of("spi"),
+            Set.of("connection", "observe.jfr"),
+            Set.of("verbs"),
+            Set.of("event", "observe.registry"),
+            Set.of("jdk", "observe.jmx", "state"));
+    /** Circles of more than five classes. They may shrink, and no further one may come. */
+    private static final Map<String, Integer> KNOTS = Map.of("cm", 16, "spi", 6, "verbs", 29);
+    /** What belongs to the whole process makes tests depend on each other: no further one may come. */
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("AsynchronousEvent.PROBE",
+            "ConnectionEvent.PROBE", "EventDetails.NONE",
+            "Fallbacks.OF_PROCESS", "FlightEvents.CLASSES", "PortTable.HELD",
+            "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",
+            "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN");
+
+    private final ModuleStructure module = ModuleStructure.ofThisModule();
+
+    @Test
+    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
+        assertThat(module.faults(LAYERS)).isEmpty();
+    }
+
+    @Test
+    void knotsAreThoseThatAreKnown() {
+        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
+    }
+
+    @Test
+    void stateOfTheProcessIsKnown() {
+        assertThat(module.stateOfTheProcess())
+                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    }
+}

@@ -1,0 +1,44 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.structure.ModuleStructure;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The packages of native devices. */
+class IbverbsStructureTest {
+    /** From top to bottom. */
+    private static final List<Set<String>> LAYERS = List.of(
+            Set.of("ibverbs.provider"),
+            Set.of("ibverbs.verbs"),
+            Set.of("ibverbs.cm"),
+            Set.of("ibverbs.event", "ibverbs.values"),
+            Set.of("ibverbs.abi", "ibverbs.diagnosis", "ibverbs.observe"));
+    /** Circles of more than five classes. They may shrink, and no further one may come. */
+    private static final Map<String, Integer> KNOTS = Map.of("ibverbs.cm", 11, "ibverbs.verbs", 33);
+    /** What belongs to the whole process makes tests depend on each other: no further one may come. */
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("OpenDevices.OF_PROCESS",
+            "RegionTable.TAKEN_AWAY");
+
+    private final ModuleStructure module = ModuleStructure.ofThisModule();
+
+    @Test
+    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
+        assertThat(module.faults(LAYERS)).isEmpty();
+    }
+
+    @Test
+    void knotsAreThoseThatAreKnown() {
+        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
+    }
+
+    @Test
+    void stateOfTheProcessIsKnown() {
+        assertThat(module.stateOfTheProcess())
+                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    }
+}

@@ -1,0 +1,44 @@
+package io.rdma4j.protocol.work;
+
+import io.rdma4j.structure.ModuleStructure;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The packages of the protocols. */
+class ProtocolStructureTest {
+    /** From top to bottom. */
+    private static final List<Set<String>> LAYERS = List.of(
+            Set.of("protocol.roce.rc", "protocol.roce.unreliable"),
+            Set.of("protocol.iwarp", "protocol.roce"),
+            Set.of("protocol.iwarp.wire", "protocol.roce.wire"),
+            Set.of("protocol.work"),
+            Set.of("protocol.bytes", "protocol.count", "protocol.ibcm"));
+    /** Circles of more than five classes. They may shrink, and no further one may come. */
+    private static final Map<String, Integer> KNOTS = Map.of("protocol.ibcm", 7, "protocol.roce.rc",
+            6);
+    /** What belongs to the whole process makes tests depend on each other: no further one may come. */
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of();
+
+    private final ModuleStructure module = ModuleStructure.ofThisModule();
+
+    @Test
+    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
+        assertThat(module.faults(LAYERS)).isEmpty();
+    }
+
+    @Test
+    void knotsAreThoseThatAreKnown() {
+        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
+    }
+
+    @Test
+    void stateOfTheProcessIsKnown() {
+        assertThat(module.stateOfTheProcess())
+                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    }
+}

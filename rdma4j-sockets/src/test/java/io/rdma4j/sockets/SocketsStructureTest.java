@@ -1,0 +1,45 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.structure.ModuleStructure;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The packages of sockets. */
+class SocketsStructureTest {
+    /** From top to bottom. */
+    private static final List<Set<String>> LAYERS = List.of(
+            Set.of("sockets.launch"),
+            Set.of("sockets"),
+            Set.of("sockets.engine"),
+            Set.of("sockets.observe.jfr", "sockets.observe.jmx", "sockets.protocol",
+                    "sockets.rules"));
+    /** Circles of more than five classes. They may shrink, and no further one may come. */
+    private static final Map<String, Integer> KNOTS = Map.of("sockets", 7, "sockets.engine", 7);
+    /** What belongs to the whole process makes tests depend on each other: no further one may come. */
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("OfProcess.ENGINE",
+            "SocketAcceptEvent.PROBE", "SocketCloseEvent.PROBE",
+            "SocketConnectEvent.PROBE");
+
+    private final ModuleStructure module = ModuleStructure.ofThisModule();
+
+    @Test
+    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
+        assertThat(module.faults(LAYERS)).isEmpty();
+    }
+
+    @Test
+    void knotsAreThoseThatAreKnown() {
+        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
+    }
+
+    @Test
+    void stateOfTheProcessIsKnown() {
+        assertThat(module.stateOfTheProcess())
+                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    }
+}

@@ -1,0 +1,5 @@
+/** For the tests of the measurements. */
+@NullMarked
+package io.rdma4j.structure.lower;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,11 @@
+package io.rdma4j.structure.upper;
+
+/** Knows another in a circle, by what is nested in it. */
+final class Second {
+    /** Nested. */
+    static final class Nested {
+        First[] first = {};
+    }
+
+    private Second() {}
+}

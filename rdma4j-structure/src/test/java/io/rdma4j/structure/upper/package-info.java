@@ -1,0 +1,5 @@
+/** For the tests of the measurements. */
+@NullMarked
+package io.rdma4j.structure.upper;
+
+import org.jspecify.annotations.NullMarked;
