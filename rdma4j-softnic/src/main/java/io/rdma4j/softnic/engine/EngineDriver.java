@@ -284,8 +284,17 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
+    /** A thread that polls has work of its own, and does not only look for packets: it does not give way soon. */
+    public void noteWork() {
+        // Nearly always it is 0: no other processor loses its copy.
+        if (vainPolls != 0) {
+            vainPolls = 0;
+        }
+    }
+
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
+        noteWork();
         if (waitingTasks == 0 && owner.tryLock()) {
             serveAndRelease(queuePair, doorbell);
         } else if (queuePair.ring(doorbell)) {

@@ -53,6 +53,17 @@ class CrowdingTest {
         assertThat(bed.sleeps).hasValue(0);
     }
 
+    /** A server with many connections looks after each message that it handles: giving way then would cost it a turn each time. */
+    @Test
+    void whoFindsOrPostsWorkBetweenItsLooksDoesNotGiveWay() {
+        step.set(LONG_NS);
+        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+            driver.poll();
+            driver.noteWork();
+        }
+        assertThat(bed.sleeps).hasValue(0);
+    }
+
     @Test
     void whoComesBackAtOnceDoesNotSleep() {
         step.set(Crowding.LONG_NS / 2);
