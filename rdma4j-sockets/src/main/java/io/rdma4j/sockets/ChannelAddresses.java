@@ -42,6 +42,12 @@ final class ChannelAddresses {
         return internet;
     }
 
+    /** {@return where to bind a socket, of which the wildcard address stands for any of the family} */
+    static InetSocketAddress local(InetAddress host, int port, @Nullable ProtocolFamily family) {
+        InetSocketAddress address = new InetSocketAddress(host, port);
+        return host.isAnyLocalAddress() ? address : require(address, family);
+    }
+
     /** {@return where to connect: the wildcard address stands for this host} */
     static InetSocketAddress remote(SocketAddress address, @Nullable ProtocolFamily family)
             throws IOException {

@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketImpl;
@@ -22,6 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** What a {@link java.net.ServerSocket} over RDMA is made of. What that class checks is not checked here. Thread safe. */
 final class ListeningEndpoint extends SocketImpl {
+    private final @Nullable ProtocolFamily family;
     private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock acceptLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
@@ -29,6 +31,11 @@ final class ListeningEndpoint extends SocketImpl {
     private @Nullable BoundId bound;
     private volatile @Nullable SocketListener listener;
     private volatile boolean isClosed;
+
+    /** @param family whose addresses it takes, null for both */
+    ListeningEndpoint(@Nullable ProtocolFamily family) {
+        this.family = family;
+    }
 
     private void requireOpen() throws SocketException {
         if (isClosed) {
@@ -48,7 +55,7 @@ final class ListeningEndpoint extends SocketImpl {
         stateLock.lock();
         try {
             requireOpen();
-            InetSocketAddress local = new InetSocketAddress(host, port);
+            InetSocketAddress local = ChannelAddresses.local(host, port, family);
             wanted = local;
             bound = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(), local);
             address = host;

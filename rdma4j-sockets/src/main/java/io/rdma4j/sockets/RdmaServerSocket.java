@@ -1,14 +1,17 @@
 package io.rdma4j.sockets;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
+import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 
 /** A server socket over RDMA. All that it does is the JDK's, on a {@link ListeningEndpoint}, but for the kind of its sockets. */
 final class RdmaServerSocket extends ServerSocket {
-    RdmaServerSocket() {
-        super(new ListeningEndpoint());
+    RdmaServerSocket(@Nullable ProtocolFamily family) {
+        super(new ListeningEndpoint(family));
     }
 
     @Override
@@ -19,7 +22,7 @@ final class RdmaServerSocket extends ServerSocket {
         if (!isBound()) {
             throw new SocketException("Socket is not bound yet");
         }
-        RdmaSocket accepted = RdmaSocket.open();
+        RdmaSocket accepted = RdmaSocket.open(null);
         implAccept(accepted);
         return accepted;
     }

@@ -1,5 +1,8 @@
 package io.rdma4j.sockets;
 
+import org.jspecify.annotations.Nullable;
+
+import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketException;
 
@@ -9,9 +12,10 @@ final class RdmaSocket extends Socket {
         super(stream);
     }
 
-    static RdmaSocket open() {
+    /** {@return one that takes addresses of the family, of both without one} */
+    static RdmaSocket open(@Nullable ProtocolFamily family) {
         try {
-            return new RdmaSocket(new StreamEndpoint());
+            return new RdmaSocket(new StreamEndpoint(family));
         } catch (SocketException e) {
             throw new IllegalStateException("nothing is opened that could fail", e);
         }

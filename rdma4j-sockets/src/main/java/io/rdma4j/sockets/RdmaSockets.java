@@ -64,13 +64,34 @@ public final class RdmaSockets {
      * virtual thread. It has no channel, and no urgent data.
      */
     public static Socket openSocket() {
-        return RdmaSocket.open();
+        return RdmaSocket.open(null);
+    }
+
+    /**
+     * {@return a socket that is neither bound nor connected} As {@link #openSocket()}.
+     *
+     * @param family as for {@link #openSocketChannel(ProtocolFamily)}; a socket of {@link java.net.StandardProtocolFamily#INET} throws {@link
+     *        java.nio.channels.UnsupportedAddressTypeException} for an IPv6 address
+     * @throws UnsupportedOperationException for another family
+     */
+    public static Socket openSocket(ProtocolFamily family) {
+        return RdmaSocket.open(ChannelAddresses.requireInternet(family));
     }
 
     /**
      * {@return a server socket that is not bound} Its sockets are as those of {@link #openSocket}.
      */
     public static ServerSocket openServerSocket() {
-        return new RdmaServerSocket();
+        return new RdmaServerSocket(null);
+    }
+
+    /**
+     * {@return a server socket that is not bound} As {@link #openServerSocket()}.
+     *
+     * @param family as for {@link #openSocket(ProtocolFamily)}
+     * @throws UnsupportedOperationException for another family
+     */
+    public static ServerSocket openServerSocket(ProtocolFamily family) {
+        return new RdmaServerSocket(ChannelAddresses.requireInternet(family));
     }
 }

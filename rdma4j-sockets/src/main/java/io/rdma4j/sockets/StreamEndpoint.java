@@ -14,6 +14,7 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketImpl;
@@ -33,6 +34,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class StreamEndpoint extends SocketImpl {
     private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
 
+    private final @Nullable ProtocolFamily family;
     private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
@@ -44,6 +46,11 @@ final class StreamEndpoint extends SocketImpl {
     private volatile @Nullable SocketConnection connection;
     private volatile boolean isClosed;
     private volatile boolean isInputShut;
+
+    /** @param family whose addresses it takes, null for both */
+    StreamEndpoint(@Nullable ProtocolFamily family) {
+        this.family = family;
+    }
 
     private void requireOpen() throws SocketException {
         if (isClosed) {
@@ -75,7 +82,7 @@ final class StreamEndpoint extends SocketImpl {
         try {
             requireOpen();
             BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(),
-                    new InetSocketAddress(host, port));
+                    ChannelAddresses.local(host, port, family));
             bound = made;
             InetSocketAddress local = Objects.requireNonNull(made.localAddress());
             options.bound(local.getAddress());
@@ -100,7 +107,7 @@ final class StreamEndpoint extends SocketImpl {
         if (remote instanceof InetSocketAddress internet && internet.isUnresolved()) {
             throw new UnknownHostException(internet.getHostString());
         }
-        InetSocketAddress to = ChannelAddresses.remote(remote, null);
+        InetSocketAddress to = ChannelAddresses.remote(remote, family);
         address = to.getAddress();
         port = to.getPort();
         SocketConnector started = start(to);

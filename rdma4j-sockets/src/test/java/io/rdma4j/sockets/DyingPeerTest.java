@@ -89,6 +89,42 @@ class DyingPeerTest {
         }
     }
 
+    /** The peer had acknowledged everything, and would have to give credits. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    @Tag("long")
+    void killedPeerIsAnExceptionForWhoWaitsForCredits(Transport transport) throws Exception {
+        try (Peer peer = Peer.over(transport)) {
+            fill(peer.channel());
+            peer.program().signal("KILL");
+            ByteBuffer buffer = ByteBuffer.allocate(100_000);
+            assertThatThrownBy(() -> Wait.until("a write fails",
+                    () -> peer.channel().write(buffer.clear()) < 0))
+                    .isInstanceOf(IOException.class).hasMessageContaining("Connection ");
+        }
+    }
+
+    /** It is not taken for dead: its device answers, though its application reads nothing. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    @Tag("long")
+    void peerThatReadsLateGetsEverything(Transport transport) throws Exception {
+        try (Peer peer = Peer.over(transport)) {
+            fill(peer.channel());
+            peer.channel().configureBlocking(false);
+            ByteBuffer buffer = ByteBuffer.allocate(1);
+            long untilNs = System.nanoTime() + Duration.ofSeconds(25).toNanos();
+            Wait.until("two probes have been answered", () -> {
+                assertThat(peer.channel().write(buffer)).isZero();
+                return System.nanoTime() - untilNs > 0;
+            });
+            peer.program().tell("read");
+            Wait.until("the peer has read", () -> peer.channel().write(buffer) > 0);
+            peer.channel().close();
+            assertThat(peer.program().awaitEnd()).startsWith("read ");
+        }
+    }
+
     /** It holds up neither other connections nor the end of its own. */
     @ParameterizedTest
     @EnumSource(names = {"ROCE", "IWARP"})

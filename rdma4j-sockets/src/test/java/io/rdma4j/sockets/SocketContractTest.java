@@ -1,6 +1,7 @@
 package io.rdma4j.sockets;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,14 +13,17 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Every method of sockets in every state they can have, of those of channels and of those without: over RDMA they return and
@@ -424,5 +428,29 @@ class SocketContractTest {
                     : ((ServerSocket) socket).isClosed();
             return e.getClass().getName() + (isClosed && !wasClosed ? ", closed" : "");
         }
+    }
+
+    @Test
+    void socketsOfAFamilyTakeItsAddresses() throws Exception {
+        InetSocketAddress ipv6 = new InetSocketAddress("::1", 7);
+        try (ServerSocket listener = RdmaSockets.openServerSocket(StandardProtocolFamily.INET)
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, Transport.ROCE.device());
+                Socket socket = RdmaSockets.openSocket(StandardProtocolFamily.INET)
+                        .setOption(RdmaSocketOptions.RDMA_DEVICE, Transport.ROCE.device())) {
+            assertThatThrownBy(() -> listener.bind(ipv6))
+                    .isInstanceOf(UnsupportedAddressTypeException.class);
+            assertThatThrownBy(() -> socket.connect(ipv6))
+                    .isInstanceOf(UnsupportedAddressTypeException.class);
+            listener.bind(Transport.loopback(0));
+            socket.connect(listener.getLocalSocketAddress());
+            try (Socket accepted = listener.accept()) {
+                accepted.getOutputStream().write(5);
+                assertThat(socket.getInputStream().read()).isEqualTo(5);
+            }
+        }
+        assertThatThrownBy(() -> RdmaSockets.openSocket(StandardProtocolFamily.UNIX))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> RdmaSockets.openServerSocket(StandardProtocolFamily.UNIX))
+                .isInstanceOf(UnsupportedOperationException.class);
     }
 }

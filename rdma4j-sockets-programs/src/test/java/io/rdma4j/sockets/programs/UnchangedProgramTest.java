@@ -60,6 +60,9 @@ class UnchangedProgramTest {
                 List.of("-Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.Other"))).isEqualTo(
                         "rdma4j: -Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.Other is set"
                                 + " already: take it away, or start without -javaagent\n");
+        assertThat(said(jar, "", List.of("-Drdma4j.sockets.buffer=1m"))).isEqualTo("rdma4j:"
+                + " -Drdma4j.sockets.buffer is an even number of bytes from 4096 to 536870911,"
+                + " not '1m'\n");
         assertThat(said(ForkedJvm.jar(directory, false), "", List.of())).isEqualTo(
                 "rdma4j: there is no provider of devices: the other jars of rdma4j belong beside"
                         + " that of -javaagent\n");

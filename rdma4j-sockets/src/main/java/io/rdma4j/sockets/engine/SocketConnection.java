@@ -50,6 +50,8 @@ public final class SocketConnection
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** How long messages of a peer that has ended are answered; longer than it waits before it repeats one. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
+    /** How long the application waits for credits before the peer is asked whether it lives, and how often then. */
+    private static final Duration STARVED = Duration.ofSeconds(10);
     /** For ever: a peer that has no receive is busy, not gone. */
     private static final int RNR_RETRIES = 7;
     private static final int RETRIES = 7;
@@ -99,6 +101,8 @@ public final class SocketConnection
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
+    /** The last read has found bytes. Event loops read until nothing is left: then the device need not run for one connection alone. */
+    private boolean hasJustRead;
     /** What a thread waits for that leads meanwhile. */
     private @Nullable Done ledFor;
     private ReadinessListener listener = ReadinessListener.NONE;
@@ -111,6 +115,7 @@ public final class SocketConnection
     private int keepaliveChanges;
     /** What is scheduled for it, which holds it until it is cancelled. */
     private SocketEngine.@Nullable Timer probing;
+    private SocketEngine.@Nullable Timer starving;
     private SocketEngine.@Nullable Timer closing;
     private SocketEngine.@Nullable Timer answering;
     /** Whether the peer has shown that it lives since the last look. */
@@ -424,6 +429,36 @@ public final class SocketConnection
         }
     }
 
+    // ---------------------------------------------------------------- starving
+
+    /**
+     * The application cannot write. If the peer has acknowledged everything, nothing is on its way that a dead one would not
+     * acknowledge, and the application would wait for its credits for ever.
+     */
+    private void watchStarving() {
+        if (starving == null && !isWritable()) {
+            starving = engine.schedule(STARVED, this::probeStarved);
+        }
+    }
+
+    private void probeStarved() {
+        lock.lock();
+        try {
+            starving = null;
+            RsocketStream open = stream;
+            if (open == null || isWritable()) {
+                return;
+            }
+            if (open.isDrained()) {
+                open.probe();
+                process(false);
+            }
+            watchStarving();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     // ---------------------------------------------------------------- progress
 
     @Override
@@ -570,15 +605,17 @@ public final class SocketConnection
         lock.lock();
         try {
             RsocketStream open = requireOpen();
-            if (open.readable() == 0) {
+            if (open.readable() == 0 && !hasJustRead) {
                 engine.moved();
                 process(false);
             }
+            hasJustRead = false;
             if (open.readable() == 0 || phase == Phase.FREED) {
                 throwFailure();
                 return open.isInputEnded() ? -1 : 0;
             }
             isReading = true;
+            hasJustRead = true;
             try {
                 return copy(open, to, first, wanted);
             } finally {
@@ -689,6 +726,7 @@ public final class SocketConnection
                     : open.writable((int) Math.min(wanted - written, Integer.MAX_VALUE));
             if (count == 0) {
                 if (hasLooked || isBroken) {
+                    watchStarving();
                     return written;
                 }
                 engine.moved();
@@ -1153,6 +1191,7 @@ public final class SocketConnection
             phase = Phase.FREED;
             stream = ended();
             cancel(probing);
+            cancel(starving);
             cancel(closing);
             cancel(answering);
         } finally {

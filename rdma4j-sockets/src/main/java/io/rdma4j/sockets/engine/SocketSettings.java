@@ -28,8 +28,8 @@ public record SocketSettings(int sendBytes, int receiveBytes, int sends, int cre
         int inlineBytes, int mappings, boolean keepalive, int keepaliveSeconds,
         boolean reuseAddress, int typeOfService, @Nullable String device) {
     /** The sizes of librdmacm; {@code tcp_keepalive_time} of Linux. */
-    public static final SocketSettings DEFAULT = new SocketSettings(1 << 17, 1 << 17, 384, 384, 64,
-            0, false, 7200, false, 0, null);
+    public static final SocketSettings DEFAULT = new SocketSettings(BufferSize.usual(),
+            BufferSize.usual(), 384, 384, 64, 0, false, 7200, false, 0, null);
 
     /** {@return the same on a device that is named} */
     SocketSettings on(RdmaDevice named) {

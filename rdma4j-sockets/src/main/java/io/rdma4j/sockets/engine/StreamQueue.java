@@ -106,8 +106,9 @@ final class StreamQueue {
     }
 
     void poll(CompletionHandler handler) throws RdmaException {
-        while (completions.poll(settings.sends(), handler) > 0) {
-            // Until nothing is left.
+        int most = settings.sends();
+        while (completions.poll(most, handler) == most) {
+            // Until a look finds nothing more: another one would run the device in vain.
         }
     }
 

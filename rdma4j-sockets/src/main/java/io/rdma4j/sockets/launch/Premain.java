@@ -2,6 +2,7 @@ package io.rdma4j.sockets.launch;
 
 import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.sockets.RuledSelectorProvider;
+import io.rdma4j.sockets.engine.BufferSize;
 import io.rdma4j.sockets.rules.SocketRules;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,7 @@ public final class Premain {
                     : rules;
             requireDevices();
             SocketRules.parse(text);
+            int _ = BufferSize.usual();
             open(jvm);
             set(PROVIDER, RuledSelectorProvider.class.getName());
             System.setProperty(RuledSelectorProvider.RULES, text);

@@ -24,9 +24,9 @@ final class Crowding {
         untilNs = clock.getAsLong();
     }
 
-    /** Yields the processor. */
+    /** Yields the processor. {@return when it came back} */
     @SuppressWarnings("ThreadPriorityCheck") // Only speed depends on it.
-    void giveWay(long nowNs) {
+    long giveWay(long nowNs) {
         Thread.yield();
         long backNs = clock.getAsLong();
         if (backNs - nowNs > LONG_NS) {
@@ -36,6 +36,7 @@ final class Crowding {
             // Not at the first short one: the thread that works may be on another processor for a moment.
             trustNs = SHORTEST_TRUST_NS;
         }
+        return backNs;
     }
 
     /** {@return whether to sleep rather than to give way} */

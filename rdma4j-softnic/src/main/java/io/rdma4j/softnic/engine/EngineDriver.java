@@ -44,6 +44,8 @@ public final class EngineDriver {
     private static final long PATIENCE_NS = 3_000;
     /** Who looks once and then waits is no poller. */
     static final int PATIENT_POLLS = 4;
+    /** Who polls so long after the poll before has done something else meanwhile. */
+    static final long SPINNING_NS = 20_000;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
     private static final long NAP_NS = 1_000_000;
     /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
@@ -284,8 +286,17 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
+    /** A thread that polls has work of its own, and does not only look for packets: it does not give way soon. */
+    public void noteWork() {
+        // Nearly always it is 0: no other processor loses its copy.
+        if (vainPolls != 0) {
+            vainPolls = 0;
+        }
+    }
+
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
+        noteWork();
         if (waitingTasks == 0 && owner.tryLock()) {
             serveAndRelease(queuePair, doorbell);
         } else if (queuePair.ring(doorbell)) {
@@ -394,12 +405,16 @@ public final class EngineDriver {
         lastFoundNs = nowNs;
         if (dueNs > nowNs && !Thread.currentThread().isVirtual() && waiters.tryTakePlace()) {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
+            lastPollNs = clock.getAsLong();
         } else {
-            crowding.giveWay(nowNs);
+            lastPollNs = crowding.giveWay(nowNs);
         }
     }
 
     private void notePoll(long nowNs) {
+        if (nowNs - lastPollNs > SPINNING_NS) {
+            noteWork();
+        }
         lastPollerId = Thread.currentThread().threadId();
         lastPollNs = nowNs;
     }

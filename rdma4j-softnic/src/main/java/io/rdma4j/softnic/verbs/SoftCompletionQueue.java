@@ -106,12 +106,14 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public int poll(WorkCompletion[] completions) throws RdmaException {
         checkOpen();
         int count = ring.take(completions);
-        if (count == 0 && completions.length > 0) {
-            driver.poll();
-            count = ring.take(completions);
-            if (count == 0) {
-                onNothingFound();
-            }
+        if (count > 0 || completions.length == 0) {
+            driver.noteWork();
+            return count;
+        }
+        driver.poll();
+        count = ring.take(completions);
+        if (count == 0) {
+            onNothingFound();
         }
         return count;
     }
@@ -120,6 +122,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean poll(WorkCompletion completion) throws RdmaException {
         checkOpen();
         if (ring.take(completion)) {
+            driver.noteWork();
             return true;
         }
         driver.poll();
@@ -144,6 +147,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean startPoll() throws RdmaException {
         checkOpen();
         if (ring.startBatch()) {
+            driver.noteWork();
             return true;
         }
         driver.poll();

@@ -13,61 +13,96 @@ class CrowdingTest {
     private static final long LONG_NS = Crowding.LONG_NS + 1;
 
     private final AtomicLong clock = new AtomicLong(1);
-    /** What a look at the clock takes. */
-    private final AtomicLong step = new AtomicLong();
+    /** How long after the one before a poll begins, and how long giving way takes. */
+    private long pauseNs = 1_000;
+    private long awayNs;
+    private boolean hasBegun;
     private final Bed bed = new Bed();
     private final Engine engine = new Engine(() -> 1, bed);
     private final EngineDriver driver = new EngineDriver(engine,
-            () -> clock.addAndGet(step.get()), "background", () -> {});
+            this::look, "background", () -> {});
 
     @AfterEach
     void close() {
-        step.set(0);
         driver.close();
+    }
+
+    private void poll() {
+        clock.addAndGet(pauseNs);
+        hasBegun = false;
+        driver.poll();
+    }
+
+    /** A poll looks when it begins, and when it comes back after giving way. */
+    private long look() {
+        long nowNs = hasBegun ? clock.addAndGet(awayNs) : clock.get();
+        hasBegun = true;
+        return nowNs;
     }
 
     @Test
     void whoComesBackLateSleepsNextTime() {
-        step.set(LONG_NS);
+        awayNs = LONG_NS;
         pollUntilItGivesWay();
         assertThat(bed.sleeps).hasValue(0);
-        driver.poll();
+        poll();
         assertThat(bed.sleeps).hasValue(1);
         assertThat(bed.longestNs).isBetween(1L, 1_000_000L);
     }
 
     private void pollUntilItGivesWay() {
         for (int i = 0; i < EngineDriver.PATIENT_POLLS; i++) {
-            driver.poll();
+            poll();
         }
     }
 
     /** It is about to wait: giving way would leave the processor to others for milliseconds, whatever arrives. */
     @Test
     void whoLooksOnceAndThenWaitsDoesNotGiveWay() {
-        step.set(LONG_NS);
+        awayNs = LONG_NS;
         for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
-            driver.poll();
+            poll();
             driver.stopAttending();
+        }
+        assertThat(bed.sleeps).hasValue(0);
+    }
+
+    /** A server with many connections looks after each message that it handles: giving way then would cost it a turn each time. */
+    @Test
+    void whoFindsOrPostsWorkBetweenItsLooksDoesNotGiveWay() {
+        awayNs = LONG_NS;
+        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+            poll();
+            driver.noteWork();
+        }
+        assertThat(bed.sleeps).hasValue(0);
+    }
+
+    @Test
+    void whoDoesSomethingElseBetweenItsLooksDoesNotGiveWay() {
+        awayNs = LONG_NS;
+        pauseNs = EngineDriver.SPINNING_NS + 1;
+        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+            poll();
         }
         assertThat(bed.sleeps).hasValue(0);
     }
 
     @Test
     void whoComesBackAtOnceDoesNotSleep() {
-        step.set(Crowding.LONG_NS / 2);
+        awayNs = Crowding.LONG_NS / 2;
         for (int i = 0; i < 100; i++) {
-            driver.poll();
+            poll();
         }
         assertThat(bed.sleeps).hasValue(0);
     }
 
     @Test
     void whoHasToBeAwakeSoonSleepsNoLonger() {
-        step.set(LONG_NS);
+        awayNs = LONG_NS;
         pollUntilItGivesWay();
-        bed.dueNs = clock.get() + LONG_NS + 50_000;
-        driver.poll();
+        bed.dueNs = clock.get() + pauseNs + 50_000;
+        poll();
         assertThat(bed.longestNs).isEqualTo(50_000);
     }
 

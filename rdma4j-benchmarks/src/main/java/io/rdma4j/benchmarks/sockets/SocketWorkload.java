@@ -1,0 +1,40 @@
+package io.rdma4j.benchmarks.sockets;
+
+/** What is compared, and how much better or worse than over TCP it may be. */
+enum SocketWorkload {
+    STREAM_1M("stream of 1 MiB writes", "MB/s", true, 1.5, 0.7), //
+    STREAM_8K("stream of 8 KiB heap writes", "MB/s", true, 1.2, 0.6), //
+    PING_PONG("64 B ping-pong, blocking", "us", false, 0.3, 1.0), //
+    POLLED("64 B ping-pong, selectNow", "us", false, 0.4, 1.2), //
+    NETTY("Netty echo, 64 connections", "1/s", true, 2.0, 0.8), //
+    NETTY_EPOLL("… against Netty's epoll", "1/s", true, 1.5, 0.8), //
+    HTTP("HTTP, 16 connections", "1/s", true, 1.3, 0.8);
+
+    final String title;
+    final String unit;
+    final boolean isMoreBetter;
+    /** What is to be reached against TCP through memory, and over the network. */
+    final double inMemory;
+    final double overNetwork;
+
+    SocketWorkload(String title, String unit, boolean isMoreBetter, double inMemory,
+            double overNetwork) {
+        this.title = title;
+        this.unit = unit;
+        this.isMoreBetter = isMoreBetter;
+        this.inMemory = inMemory;
+        this.overNetwork = overNetwork;
+    }
+
+    SocketProgram program() {
+        return switch (this) {
+            case STREAM_1M -> new StreamProgram(1 << 20, true);
+            case STREAM_8K -> new StreamProgram(8 << 10, false);
+            case PING_PONG -> new PingPongProgram(false);
+            case POLLED -> new PingPongProgram(true);
+            case NETTY -> new NettyProgram(false);
+            case NETTY_EPOLL -> new NettyProgram(true);
+            case HTTP -> new HttpProgram();
+        };
+    }
+}

@@ -1,0 +1,143 @@
+package io.rdma4j.benchmarks.sockets;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * Runs each workload over TCP, over RDMA in memory and over RDMA over the network, in turns, and prints a table of the medians, and of
+ * the medians of the ratios of each turn.
+ */
+final class SocketsComparison {
+    private static final long LONGEST_SECONDS = 60;
+    private static final String WARM_UP = "3";
+    private static final String MEASURED = "3";
+
+    /** What a process is started with. */
+    private record Way(String title, String variable) {}
+
+    private final List<Way> ways;
+
+    private SocketsComparison(String jar) {
+        String agent = "\"-javaagent:" + jar + "=rdma\" -Drdma4j.device=roce_lo";
+        ways = List.of(new Way("TCP", ""),
+                new Way("memory", agent + " -Drdma4j.loopback=shared"),
+                new Way("network", agent + " -Drdma4j.loopback=network"));
+    }
+
+    /** @param arguments the jar of rdma4j-sockets; how many turns; names of workloads, all without any */
+    public static void main(String[] arguments) throws Exception {
+        SocketsComparison comparison = new SocketsComparison(arguments[0]);
+        int turns = Integer.parseInt(arguments[1]);
+        List<SocketWorkload> wanted = arguments.length > 2
+                ? Stream.of(arguments).skip(2).map(SocketWorkload::valueOf).toList()
+                : List.of(SocketWorkload.values());
+        System.out.println("| workload | TCP | RDMA, memory | RDMA, network | memory : TCP |"
+                + " network : TCP |\n|---|---|---|---|---|---|");
+        for (SocketWorkload each : wanted) {
+            comparison.compare(each, turns);
+        }
+    }
+
+    private void compare(SocketWorkload workload, int turns) throws Exception {
+        double[][] figures = new double[ways.size()][turns];
+        for (int turn = 0; turn < turns; turn++) {
+            for (int way = 0; way < ways.size(); way++) {
+                // Over RDMA Netty has the JVM's channels.
+                SocketWorkload run = workload == SocketWorkload.NETTY_EPOLL && way > 0
+                        ? SocketWorkload.NETTY
+                        : workload;
+                figures[way][turn] = measure(run, ways.get(way));
+            }
+        }
+        System.out.printf(Locale.ROOT, "| %s | %s %s | %s | %s | %s | %s |%n", workload.title,
+                text(median(figures[0])), workload.unit, text(median(figures[1])),
+                text(median(figures[2])), ratio(figures, 1, workload.inMemory, workload),
+                ratio(figures, 2, workload.overNetwork, workload));
+    }
+
+    private static String ratio(double[][] figures, int way, double wanted,
+            SocketWorkload workload) {
+        double[] ratios = new double[figures[0].length];
+        Arrays.setAll(ratios, turn -> figures[way][turn] / figures[0][turn]);
+        return String.format(Locale.ROOT, "%.2f of %s %.1f", median(ratios),
+                workload.isMoreBetter ? "≥" : "≤", wanted);
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1
+                ? sorted[middle]
+                : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    private static String text(double value) {
+        return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
+    }
+
+    private static double measure(SocketWorkload workload, Way way) throws Exception {
+        Process server = start(way, workload.name());
+        try {
+            String port = line(server, "port ");
+            Process client = start(way, workload.name(), port, WARM_UP, MEASURED);
+            try {
+                double result = Double.parseDouble(line(client, "result "));
+                if (!client.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                    throw new IllegalStateException("the client does not end");
+                }
+                return result;
+            } finally {
+                client.destroyForcibly().waitFor();
+            }
+        } finally {
+            server.destroyForcibly().waitFor();
+        }
+    }
+
+    private static Process start(Way way, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC", "-Xms256m", "-Xmx1g", "-cp",
+                System.getProperty("java.class.path"), SocketEnd.class.getName()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().remove("JDK_JAVA_OPTIONS");
+        if (!way.variable().isEmpty()) {
+            builder.environment().put("JDK_JAVA_OPTIONS", way.variable());
+        }
+        return builder.start();
+    }
+
+    /** {@return what follows a word at the beginning of a line} The end of a process ends the wait, and so does a limit. */
+    private static String line(Process process, String word) {
+        Thread limit = Thread.ofVirtual().start(() -> {
+            try {
+                Thread.sleep(TimeUnit.SECONDS.toMillis(LONGEST_SECONDS));
+                process.destroyForcibly();
+            } catch (InterruptedException e) {
+                // It has said it.
+            }
+        });
+        BufferedReader lines = new BufferedReader(
+                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        try {
+            return lines.lines().filter(line -> line.startsWith(word)).findFirst()
+                    .map(line -> line.substring(word.length()))
+                    .orElseThrow(() -> new IllegalStateException(
+                            "a process has ended without " + word));
+        } finally {
+            limit.interrupt();
+        }
+    }
+}
