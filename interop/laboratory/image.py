@@ -8,14 +8,19 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma4j-interop"))
 # What is in it: other contents of the folder are left alone.
-CONTENTS = ("root", "initrd", "initrd.gz", "source", "release", "recipe")
+CONTENTS = ("root", "initrd", "initrd.gz", "source", "programs", "release", "recipe")
 PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
             "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "librdmacm-dev", "rdmacm-utils", "perftest",
-            "tcpdump", "tshark"]
+            "tcpdump", "tshark", "curl"]
 COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
-            "ib_write_bw", "tcpdump", "tshark"]
+            "ib_write_bw", "tcpdump", "tshark", "curl"]
+# Programs of others that are only unpacked: some that are installed begin to serve on this machine.
+PROGRAM_PACKAGES = ["iperf", "merecat", "libconfuse2"]
+PROGRAMS = CACHE / "programs"
+PROGRAM_FILES = ["usr/bin/iperf", "usr/sbin/merecat", "usr/lib/x86_64-linux-gnu/libconfuse.so.2"]
 # Files of packages whose installation no command shows.
-FILES = ["/usr/include/infiniband/verbs.h", "/usr/include/rdma/rdma_cma.h", "/etc/libibverbs.d/rxe.driver"]
+FILES = ["/usr/include/infiniband/verbs.h", "/usr/include/rdma/rdma_cma.h", "/etc/libibverbs.d/rxe.driver",
+         "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
 # In an ELF file: the kinds of the section that has the symbols and of those that are only memory, and the size of a symbol.
 SYMBOLS, ONLY_MEMORY, SYMBOL_SIZE = 2, 8, 24
@@ -71,9 +76,18 @@ def setup(with_siw=False):
         wanted = packaged_release()
         if not is_built() or release() != wanted:
             build(wanted)
+    if not all((PROGRAMS / file).exists() for file in PROGRAM_FILES):
+        unpack_programs()
     if with_siw and not siw_module(release()).exists():
         build_siw(release())
     return release()
+
+
+def unpack_programs():
+    remove(PROGRAMS)
+    PROGRAMS.mkdir()
+    run("apt-get download -q " + " ".join(PROGRAM_PACKAGES) + " && for each in *.deb; do dpkg-deb -x $each .; done && rm *.deb",
+        "unpacking " + ", ".join(PROGRAM_PACKAGES), cwd=PROGRAMS)
 
 
 def install(packages, update=False):

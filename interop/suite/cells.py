@@ -42,7 +42,7 @@ def full(driver="rxe"):
     return [Cell(tool.name, role, size, mtu, net, family, driver)
             for mtu in PATH_MTUS for net in NETS for family in FAMILIES
             for tool in tools.OF_DRIVER[driver] if family in tool.families and (tool.nets is None or net in tool.nets)
-            for size in tool.sizes(mtu) for role in ROLES]
+            for size in tool.sizes(mtu) for role in tool.roles]
 
 
 def iwarp(network_backend):
@@ -59,7 +59,7 @@ def is_iwarp_on(network_backend, cell):
 def quick():
     """A cross-section that takes about two minutes."""
     chosen = [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4")
-              for tool in tools.ALL if tool.is_in_quick for role in ROLES]
+              for tool in tools.ALL if tool.is_in_quick for role in tool.roles]
     chosen += [Cell(tool, role, tools.named(tool).usual_size(1024), 1024, "clean", "ipv6")
                for tool in ("ibv_rc_pingpong", "rping") for role in ROLES]
     chosen += [Cell("ibv_rc_pingpong", role, 65536, 1024, "loss 5%", "ipv4") for role in ROLES]
@@ -69,7 +69,7 @@ def quick():
 def quick_iwarp():
     """The same for iWARP."""
     return [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4", "siw")
-            for tool in tools.IWARP if tool.is_in_quick for role in ROLES]
+            for tool in tools.IWARP if tool.is_in_quick for role in tool.roles]
 
 
 # Whom Java on the kernel's device plays with: the C program on another guest's device of the same driver, and Java on

@@ -162,7 +162,13 @@ class JavaHere(JavaEnd):
         super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"{family}_{network.BRIDGE}", options)
 
     def start(self, tool, arguments):
-        return named(LocalProcess([str(LAUNCHER), tool, *arguments], self._environment), f"java-{tool}")
+        """Starts a tool, or `java`, which is a program that knows nothing of RDMA."""
+        words = [tool, *arguments]
+        environment = self._environment
+        if tool == "java":
+            words = ["run", "--", *words]
+            environment = {"JDK_JAVA_OPTIONS": self._environment["RDMA4J_OPTS"]}
+        return named(LocalProcess([str(LAUNCHER), *words], environment), f"java-{tool}")
 
     def start_server(self, tool, arguments, ready):
         """Starts a server and waits until it is ready."""

@@ -1,6 +1,6 @@
 """The tools that have a peer: their options for one cell, and how to recognize that a server is ready."""
-from dataclasses import dataclass
-from typing import Callable
+from . import sockets
+from .tool import End, Ready, Tool
 
 KIB, MIB = 1 << 10, 1 << 20
 SIDE_CHANNEL_PORT = 18515
@@ -11,66 +11,6 @@ CM_PORT = 7471
 MULTICAST = "239.77.0.5"
 JAVA_LISTENS = r"listening on ListenRequest"
 JOINED = r"joined dgid"
-
-
-@dataclass(frozen=True)
-class End:
-    """What one end of a run needs to know about itself and the other end."""
-    own: str
-    peer: str
-    peer4: str
-    device: str
-    gid: int
-
-
-@dataclass(frozen=True)
-class Ready:
-    """How to recognize that a server is ready: a TCP port or a service that listens, or a text that it prints."""
-    tcp: int | None = None
-    cm: int | None = None
-    java_prints: str | None = None
-    c_prints: str | None = None
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A tool: the sizes it allows at a path MTU and its arguments.
-
-    `arguments(cell, end, is_server)` are for either implementation, as a user would give them. A server
-    that stays serves until it is stopped; a silent one sends no packet.
-    """
-    name: str
-    sizes: Callable
-    arguments: Callable
-    ready: Ready
-    is_reliable: bool = True
-    # The states of the network by which it may lose a message; Linux drops a UC message one of whose packets
-    # comes late or twice.
-    may_lose: tuple = ()
-    usual: int | None = None
-    server_stays: bool = False
-    server_is_silent: bool = False
-    # How long Java waits for an unreliable message that was lost. The side channel loses segments, too, and repeats the
-    # first behind a connection that was repeated itself after three seconds.
-    patience_seconds: int = 5
-    families: tuple = ("ipv4", "ipv6")
-    # The network conditions to run it in, if not all.
-    nets: tuple | None = None
-    # With so much to move that an emulated machine which is busy takes minutes, and seconds to prepare its memory.
-    is_long: bool = False
-    is_in_quick: bool = True
-    # Where the same program is several tools.
-    program_name: str | None = None
-    # The devices of Linux that it is run on.
-    driver: str = "rxe"
-
-    @property
-    def program(self):
-        return self.program_name or self.name
-
-    def usual_size(self, mtu):
-        """The most revealing size: several packets if the tool allows it."""
-        return self.usual if self.usual is not None else self.sizes(mtu)[-1]
 
 
 def any_size(mtu):
@@ -149,9 +89,12 @@ def by_connection_manager(has_port):
     return arguments
 
 
-def rsocket(cell, end, is_server):
-    words = ["-p", str(CM_PORT), "-b", end.own, "-I", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size), "-T", "v"]
-    return words if is_server else [*words, "-s", end.peer]
+def rsocket(*modes):
+    def arguments(cell, end, is_server):
+        words = ["-p", str(CM_PORT), "-b", end.own, "-I", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size)]
+        words += [word for mode in ("v", *modes) for word in ("-T", mode)]
+        return words if is_server else [*words, "-s", end.peer]
+    return arguments
 
 
 def stream_sizes(mtu):
@@ -229,8 +172,10 @@ ALL = [
          # Linux has no IPv6 multicast over RoCEv2: its join fails with ENOTSUPP.
          families=("ipv4",)),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
-    Tool("rstream", stream_sizes, rsocket, SERVICE, usual=64 * KIB),
-    Tool("riostream", mapped_sizes, rsocket, SERVICE, usual=64 * KIB),
+    Tool("rstream", stream_sizes, rsocket(), SERVICE, usual=64 * KIB),
+    *(Tool(f"rstream-T{mode}", stream_sizes, rsocket(mode), SERVICE, usual=64 * KIB, nets=("clean",), is_in_quick=False,
+           program_name="rstream") for mode in ("async", "block")),
+    Tool("riostream", mapped_sizes, rsocket(), SERVICE, usual=64 * KIB),
     Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
     measuring("ib_write_bw", is_in_quick=True),
     measuring("ib_read_bw"),
@@ -265,6 +210,7 @@ ALL = [
     Tool("ib_send_lat-R-UD", whole_mtu, perftest(("-R", "-c", "UD")),
          Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS), is_reliable=False, may_lose=(*LOSSES, "duplicate"),
          patience_seconds=7, families=("ipv4",), program_name="ib_send_lat"),
+    *sockets.tools("rxe"),
 ]
 
 
@@ -310,8 +256,10 @@ IWARP = [
     # A C side closes while its last bytes are on their way, for siw takes them for sent; then siw answers credits that come late
     # with a reset, and the bytes are lost. On a network that loses or delays packets that was seen in 4 of 6 runs with 64 KiB
     # and Java as client; of 6 runs of two C programs one did not end.
-    Tool("rstream", stream_sizes, rsocket, SERVICE, nets=("clean",), usual=64 * KIB, driver="siw"),
-    Tool("riostream", mapped_sizes, rsocket, SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
+    Tool("rstream", stream_sizes, rsocket(), SERVICE, nets=("clean",), usual=64 * KIB, driver="siw"),
+    *(Tool(f"rstream-T{mode}", stream_sizes, rsocket(mode), SERVICE, usual=64 * KIB, nets=("clean",), is_in_quick=False,
+           program_name="rstream", driver="siw") for mode in ("async", "block")),
+    Tool("riostream", mapped_sizes, rsocket(), SERVICE, nets=TCP_NETS, usual=64 * KIB, driver="siw"),
     measuring_over_iwarp("ib_write_bw", is_in_quick=True),
     measuring_over_iwarp("ib_read_bw", is_in_quick=True),
     measuring_over_iwarp("ib_send_bw"),
@@ -320,6 +268,7 @@ IWARP = [
     measuring_over_iwarp("ib_send_lat", is_in_quick=True),
     measuring_over_iwarp("ib_write_bw", "-b"),
     measuring_over_iwarp("ib_read_bw", "-q", "4"),
+    *sockets.tools("siw"),
 ]
 OF_DRIVER = {"rxe": ALL, "siw": IWARP}
 

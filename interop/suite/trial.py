@@ -114,19 +114,22 @@ class Trial:
         """Runs server and client to their end; returns the failure, if there was one."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
-        seconds = (LONG_SECONDS if tool.is_long else CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS)
+        seconds = tool.most_seconds or (LONG_SECONDS if tool.is_long else CLEAN_SECONDS if cell.net == "clean"
+                                        else BAD_SECONDS)
         seconds *= self._java.slowness
         patience = self._patience(tool, cell)
-        words = tool.arguments(cell, serving.end(cell.family, asking), True)
-        server, is_ready = serving.start_server(tool.program, words + (patience if serving.is_java else []), tool.ready)
+        tool.prepare(cell, serving)
+        program, words = tool.call(cell, serving.end(cell.family, asking), True, serving.is_java)
+        server, is_ready = serving.start_server(program, words + (patience if serving.is_java else []), tool.ready)
         if not is_ready:
             server.stop()
             return server, None, "the server did not become ready"
-        words = tool.arguments(cell, asking.end(cell.family, serving), False)
+        program, words = tool.call(cell, asking.end(cell.family, serving), False, asking.is_java)
         client = None
         try:
-            client = asking.start(tool.program, (patience if asking.is_java else []) + words)
-            return server, client, self.await_ends(tool, server, client, java_serves, seconds)
+            client = asking.start(program, (patience if asking.is_java else []) + words)
+            reason = self.await_ends(tool, server, client, java_serves, seconds)
+            return server, client, reason or (tool.check(cell, serving) if client.status == 0 else "")
         finally:
             for process in (server, client):
                 if process is not None:
@@ -135,6 +138,8 @@ class Trial:
     def _patience(self, tool, cell):
         """The option that says how long Java waits for its peer, if that is not the usual time. The peer of a slow JVM
         waits longer, too."""
+        if not tool.has_patience:
+            return []
         if cell.net != "clean" or tool.is_long:
             seconds = BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds
         else:
@@ -276,6 +281,8 @@ def log(process):
 
 
 def errors(process):
-    """What it wrote to standard error, without the log and without what rping always writes there."""
+    """What it wrote to standard error, without the log and without what rping, and a JVM with options from its environment,
+    always write there."""
     return [line for line in process.err.splitlines()
-            if line.strip() and not line.startswith("FINE ") and not line.endswith("DISCONNECT EVENT...")]
+            if line.strip() and not line.startswith(("FINE ", "NOTE: Picked up JDK_JAVA_OPTIONS"))
+            and not line.endswith("DISCONNECT EVENT...")]

@@ -223,6 +223,7 @@ class LauncherTest {
 
     // ---------------------------------------------------------------- programs of others
 
+    private static final String MODULES = "--add-modules=java.management,jdk.jfr,jdk.net ";
     private static final String ENVIRONMENT = "echo \"$JDK_JAVA_OPTIONS | $LANG"
             + " ${LC_MESSAGES-none} ${LC_ALL-none} | $(command -v java) | $1\"";
 
@@ -233,10 +234,11 @@ class LauncherTest {
                 + "-SNAPSHOT.jar";
         assertThat(run(List.of("10.0.0.0/8=rdma,*=tcp", "--", "sh", "-c", ENVIRONMENT, "sh",
                 "two words"), "LANG=fr_FR.UTF-8", "LC_ALL=C.UTF-8").succeed())
-                .containsExactly("\"-javaagent:" + jar + "=10.0.0.0/8=rdma,*=tcp\""
+                .containsExactly(MODULES + "\"-javaagent:" + jar + "=10.0.0.0/8=rdma,*=tcp\""
                         + " | fr_FR.UTF-8 none C.UTF-8 | " + jdk + "/bin/java | two words");
         assertThat(run(List.of("--", "sh", "-c", ENVIRONMENT), "JDK_JAVA_OPTIONS=-Xmx9m")
-                .succeed()).containsExactly("-Xmx9m \"-javaagent:" + jar + "=\" |  none none | "
+                .succeed())
+                .containsExactly("-Xmx9m " + MODULES + "\"-javaagent:" + jar + "=\" |  none none | "
                         + jdk + "/bin/java | ");
     }
 

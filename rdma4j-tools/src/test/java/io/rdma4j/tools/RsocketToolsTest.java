@@ -38,7 +38,9 @@ class RsocketToolsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-T v -T b -I 3 -C 5 -S 1", "-T v -T n -I 2 -C 3 -S 100000",
-        "-T b -T s -I 2 -C 3 -S 5000", "-T v -T b -I 2 -C 20 -S 3000 -B 4096 -i 0 -k 1"})
+        "-T b -T s -I 2 -C 3 -S 5000", "-T a -T v -I 2 -C 3 -S 300000",
+        "-T async -T socket -T v -I 2 -C 3 -S 300000", "-T f -T v -T b -I 2 -C 3 -S 5000",
+        "-T v -T b -I 2 -C 20 -S 3000 -B 4096 -i 0 -k 1"})
     void rstreamExchangesTransfers(String options) throws Exception {
         play(Command::start, "rstream", options);
     }
@@ -64,7 +66,8 @@ class RsocketToolsTest {
             try (Running server = Command.start("rcopy --once -b " + Loopback.OWN + AT_PORT)) {
                 assertThat(copied(file, copy)).as(tools.err()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
-                assertThat(server.text()).contains("opening: " + copy, size + " bytes", "done");
+                assertThat(server.text()).contains("opening: " + copy,
+                        size == 0 ? ", closing" : size + " bytes", "done");
             }
             assertThat(tools.out()).contains(size + " bytes in ");
             assertThat(copy).hasBinaryContent(bytes);
@@ -96,11 +99,12 @@ class RsocketToolsTest {
 
     @Test
     void wrongOptionsAreRefused() {
-        tools.assertFails(2, "rstream -T x", "-T must be one of b, n, v and s, not 'x'");
+        tools.assertFails(2, "rstream -T x", "-T must be one of a, b, f, n, r, s and v, not 'x'");
         tools.assertFails(2, "rstream -S 0", "-S must be from 1 to ");
         tools.assertFails(2, "rstream -C -1 -I 1", "-C must be from 0 to ");
         tools.assertFails(2, "rstream -i 2000", "-i must be from 0 to 1024");
         tools.assertFails(2, "riostream -T s", "-T s is not possible here");
+        tools.assertFails(2, "riostream -T fork", "-T f is not possible here");
         tools.assertFails(2, "rcopy /no/file", "SERVER is needed");
     }
 

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -66,6 +67,21 @@ class UnchangedProgramTest {
         assertThat(said(ForkedJvm.jar(directory, false), "", List.of())).isEqualTo(
                 "rdma4j: there is no provider of devices: the other jars of rdma4j belong beside"
                         + " that of -javaagent\n");
+    }
+
+    /** The JDK's own {@code jwebserver}, of which nothing is on the class path. */
+    @Test
+    void aProgramThatIsAModuleNeedsMoreOfTheJdk() throws Exception {
+        String jar = "\"-javaagent:" + ForkedJvm.jar(directory, true) + "\"";
+        List<String> server = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-m",
+                "jdk.httpserver", "--help");
+        ForkedJvm.Result result = ForkedJvm.run(server, Map.of("JDK_JAVA_OPTIONS", jar));
+        assertThat(result.status()).isOne();
+        assertThat(result.output()).endsWith("\nrdma4j: the program is a module, and the JVM has"
+                + " no more than that requires: add --add-modules=jdk.net\n");
+        assertThat(ForkedJvm.run(server, Map.of("JDK_JAVA_OPTIONS",
+                "--add-modules=jdk.net " + jar)).status()).isZero();
     }
 
     private static String said(Path jar, String rules, List<String> options) throws Exception {

@@ -169,6 +169,11 @@ public final class SocketEngine {
         execute(() -> timers.remove(timer));
     }
 
+    /** {@return whether the calling thread is the one that handles what happens} It must not wait for that then. */
+    boolean isLedByCaller() {
+        return Thread.currentThread().equals(leader);
+    }
+
     /** Makes the leader look whether it has anything to wait for, unless it is the calling thread. */
     void wakeLeader() {
         if (!Thread.currentThread().equals(leader) && isWoken.compareAndSet(false, true)) {

@@ -42,6 +42,7 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
     private final Set<SocketConnection> answered = new HashSet<>();
     private final Deque<SocketConnection> established = new ArrayDeque<>();
     private volatile boolean isClosed;
+    private boolean isFreed;
     private @Nullable IOException failure;
     private final ReadinessListener listener;
 
@@ -174,7 +175,10 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         }
     }
 
-    /** Stops listening, and ends the connections that nobody has taken. Idempotent. */
+    /**
+     * Stops listening, and ends the connections that nobody has taken. The port is free when it returns, unless the engine's own
+     * thread calls it. Idempotent.
+     */
     public void close() {
         lock.lock();
         try {
@@ -187,6 +191,21 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
             lock.unlock();
         }
         engine.execute(this::free);
+        awaitFree();
+    }
+
+    private void awaitFree() {
+        if (engine.isLedByCaller()) {
+            return;
+        }
+        lock.lock();
+        try {
+            while (!isFreed) {
+                changed.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---------------------------------------------------------------- in the engine's thread
@@ -207,6 +226,13 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         waiting.clear();
         Freeing.all(id::close);
         engine.open().remove(this);
+        lock.lock();
+        try {
+            isFreed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override

@@ -24,6 +24,8 @@ public final class Premain {
     private static final List<String> WITHOUT_NATIVE = List.of("io.netty.transport.noNative",
             "io.grpc.netty.shaded.io.netty.transport.noNative");
     private static final String DEVICES = "META-INF/services/io.rdma4j.verbs.RdmaProvider";
+    /** Of the JDK, which a program that is a module may not require. */
+    private static final List<String> MODULES = List.of("java.management", "jdk.jfr", "jdk.net");
     private static final int FAILED = 1;
 
     private Premain() {}
@@ -39,6 +41,7 @@ public final class Premain {
                     ? System.getProperty(RuledSelectorProvider.RULES, "")
                     : rules;
             requireDevices();
+            requireModules();
             SocketRules.parse(text);
             int _ = BufferSize.usual();
             open(jvm);
@@ -61,6 +64,16 @@ public final class Premain {
         if (!isThere) {
             throw new IllegalStateException("there is no provider of devices: the other jars of"
                     + " rdma4j belong beside that of -javaagent");
+        }
+    }
+
+    /** Those of the class path have all modules; of the module path, those that the program requires. */
+    private static void requireModules() {
+        List<String> missing = MODULES.stream()
+                .filter(each -> ModuleLayer.boot().findModule(each).isEmpty()).toList();
+        if (!missing.isEmpty()) {
+            throw new IllegalStateException("the program is a module, and the JVM has no more than"
+                    + " that requires: add --add-modules=" + String.join(",", missing));
         }
     }
 

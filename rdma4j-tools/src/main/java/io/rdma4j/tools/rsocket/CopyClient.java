@@ -33,12 +33,15 @@ final class CopyClient {
             open(name, mode(file));
             say("transferring");
             long bytes = from.size();
-            ByteBuffer header = CopyMessage.buffer(CopyMessage.WRITE_BYTES);
-            new CopyMessage(CopyMessage.WRITE, CopyMessage.WRITE_BYTES, 0, 0).put(header);
-            channel.write(header.putLong(CopyMessage.BYTES, bytes));
             long startNs = System.nanoTime();
-            transfer(from, bytes);
-            expect(CopyMessage.WRITE);
+            // A C server maps what it is to write, which fails for nothing: an empty file is there when it is open.
+            if (bytes > 0) {
+                ByteBuffer header = CopyMessage.buffer(CopyMessage.WRITE_BYTES);
+                new CopyMessage(CopyMessage.WRITE, CopyMessage.WRITE_BYTES, 0, 0).put(header);
+                channel.write(header.putLong(CopyMessage.BYTES, bytes));
+                transfer(from, bytes);
+                expect(CopyMessage.WRITE);
+            }
             long elapsedNs = System.nanoTime() - startNs;
             say("...closing...");
             ByteBuffer closing = CopyMessage.buffer(CopyMessage.BYTES);

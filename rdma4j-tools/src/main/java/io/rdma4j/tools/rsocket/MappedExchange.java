@@ -32,7 +32,7 @@ final class MappedExchange {
         this.isClient = isClient;
         this.isVerifying = isVerifying;
         this.watch = watch;
-        greetings = new StreamExchange(channel, isClient, false, watch);
+        greetings = new StreamExchange(channel, isClient, false, watch, null);
     }
 
     /** {@return how long it took, in nanoseconds} */

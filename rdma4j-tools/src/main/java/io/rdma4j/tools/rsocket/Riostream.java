@@ -27,7 +27,7 @@ public final class Riostream implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check(spec, false);
-        StreamSession.run(spec, options, (channel, watch) -> {
+        StreamSession.run(spec, options, (channel, watch, poll) -> {
             MappedExchange exchange = new MappedExchange((RdmaSocketChannel) channel,
                     options.isClient(), options.isVerifying(), watch);
             return exchange::run;

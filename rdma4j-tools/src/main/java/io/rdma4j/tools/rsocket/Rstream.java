@@ -26,9 +26,9 @@ public final class Rstream implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check(spec, true);
-        StreamSession.run(spec, options, (channel, watch) -> {
+        StreamSession.run(spec, options, (channel, watch, poll) -> {
             StreamExchange exchange = new StreamExchange(channel, options.isClient(),
-                    options.isVerifying(), watch);
+                    options.isVerifying(), watch, poll);
             return exchange::run;
         });
         return 0;

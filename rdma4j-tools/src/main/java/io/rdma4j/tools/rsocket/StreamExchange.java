@@ -1,7 +1,10 @@
 package io.rdma4j.tools.rsocket;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
 /** The bytes of {@code rstream} on one connection. */
@@ -13,17 +16,20 @@ final class StreamExchange {
     private final boolean isClient;
     private final boolean isVerifying;
     private final PeerWatch watch;
+    /** Waits before each call; null where calls wait, or are repeated. */
+    private final @Nullable StreamPoll poll;
     /** The next byte to send and to expect, when data are verified. */
     private int sent;
     private int received;
     private long verified;
 
-    StreamExchange(SocketChannel channel, boolean isClient, boolean isVerifying,
-            PeerWatch watch) {
+    StreamExchange(SocketChannel channel, boolean isClient, boolean isVerifying, PeerWatch watch,
+            @Nullable StreamPoll poll) {
         this.channel = channel;
         this.isClient = isClient;
         this.isVerifying = isVerifying;
         this.watch = watch;
+        this.poll = poll;
     }
 
     /** {@return how long it took, in nanoseconds} */
@@ -80,14 +86,22 @@ final class StreamExchange {
             }
         }
         while (buffer.hasRemaining()) {
+            await(SelectionKey.OP_WRITE);
             if (channel.write(buffer) > 0) {
                 watch.moved();
             }
         }
     }
 
+    private void await(int operation) throws IOException {
+        if (poll != null) {
+            poll.await(operation);
+        }
+    }
+
     private void receive(ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
+            await(SelectionKey.OP_READ);
             int count = channel.read(buffer);
             if (count > 0) {
                 watch.moved();

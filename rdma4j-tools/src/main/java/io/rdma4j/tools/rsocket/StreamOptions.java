@@ -16,6 +16,7 @@ import picocli.CommandLine.ParameterException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -70,8 +71,10 @@ final class StreamOptions {
     private @Nullable Long keepalive;
 
     @Option(names = "-T", paramLabel = "MODE",
-            description = "b: calls that block; n: calls that do not (the default); v: verify data;"
-                    + " s: TCP instead of RDMA. Whole words are taken, too.")
+            description = "b: calls that block; n: calls that do not (the default); a: these,"
+                    + " and a selector that waits; v: verify data; s: TCP instead of RDMA; f: the"
+                    + " same, and a thread for each connection of the server, where C forks; r:"
+                    + " nothing. Whole words are taken, too.")
     private List<String> modes = new ArrayList<>();
 
     @Option(names = "-d", paramLabel = "DEV",
@@ -82,6 +85,8 @@ final class StreamOptions {
     private Patience patience = new Patience();
 
     private boolean isBlocking;
+    private boolean isPolling;
+    private boolean isForking;
     private boolean isVerifying;
     private boolean isTcp;
 
@@ -94,7 +99,8 @@ final class StreamOptions {
             takeMode(spec, mode);
         }
         if (isTcp && !hasTcp) {
-            throw new ParameterException(spec.commandLine(), "-T s is not possible here");
+            throw new ParameterException(spec.commandLine(),
+                    "-T " + (isForking ? "f" : "s") + " is not possible here");
         }
         patience.check(spec);
         WholeNumber.requireRange(spec, "-B", bufferSize, 0, Integer.MAX_VALUE);
@@ -113,7 +119,17 @@ final class StreamOptions {
     }
 
     boolean isBlocking() {
-        return isBlocking;
+        return isBlocking && !isPolling;
+    }
+
+    /** {@return whether a selector waits for the channel} */
+    boolean isPolling() {
+        return isPolling;
+    }
+
+    /** {@return whether a server has a thread for each connection} */
+    boolean isForking() {
+        return isForking && !isClient();
     }
 
     boolean isVerifying() {
@@ -137,8 +153,16 @@ final class StreamOptions {
             case "n" -> isBlocking = false;
             case "v" -> isVerifying = true;
             case "s" -> isTcp = true;
+            case "a" -> isPolling = true;
+            case "f" -> {
+                isForking = true;
+                isTcp = true;
+            }
+            case "r" -> {
+                // Addresses are resolved by the connection manager anyway.
+            }
             default -> throw new ParameterException(spec.commandLine(),
-                    "-T must be one of b, n, v and s, not '" + mode + "'");
+                    "-T must be one of a, b, f, n, r, s and v, not '" + mode + "'");
         }
     }
 
@@ -206,7 +230,7 @@ final class StreamOptions {
         return new Way() {
             @Override
             public SocketChannel connect(boolean isForLatency) throws IOException {
-                SocketChannel accepted = listener.accept();
+                SocketChannel accepted = isPolling ? poll(listener) : listener.accept();
                 setOptions(accepted, isForLatency);
                 return accepted;
             }
@@ -216,6 +240,18 @@ final class StreamOptions {
                 listener.close();
             }
         };
+    }
+
+    private static SocketChannel poll(ServerSocketChannel listener) throws IOException {
+        listener.configureBlocking(false);
+        try (StreamPoll poll = new StreamPoll(listener)) {
+            SocketChannel accepted = listener.accept();
+            while (accepted == null) {
+                poll.await(SelectionKey.OP_ACCEPT);
+                accepted = listener.accept();
+            }
+            return accepted;
+        }
     }
 
     /** Connects anew for each series of tests. */

@@ -1,18 +1,23 @@
 package io.rdma4j.tools.rsocket;
 
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /** The connections of a tool, one after the other, and what is printed of their tests. */
 final class StreamSession {
     /** What a tool does on a connection. */
     interface Tool {
         /** {@return the tests of a connection} */
-        Tests on(SocketChannel channel, PeerWatch watch) throws IOException;
+        Tests on(SocketChannel channel, PeerWatch watch, @Nullable StreamPoll poll)
+                throws IOException;
     }
 
     /** Tests of one connection. */
@@ -31,8 +36,34 @@ final class StreamSession {
                     "total", "time", "Gb/sec", "usec/xfer");
             out.flush();
             for (List<StreamRun> each : series) {
-                run(way.connect(each.equals(series.getFirst())), options, tool, each, out);
+                SocketChannel channel = way.connect(each.equals(series.getFirst()));
+                if (options.isForking()) {
+                    inThread(() -> run(channel, options, tool, each, out));
+                } else {
+                    run(channel, options, tool, each, out);
+                }
             }
+        }
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    /** Does it in a thread of its own, and waits for it as C's server does for its process. */
+    private static void inThread(Work work) throws IOException {
+        FutureTask<@Nullable Void> task = new FutureTask<>(() -> {
+            work.run();
+            return null;
+        });
+        Thread.ofPlatform().start(task);
+        try {
+            task.get();
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
         }
     }
 
@@ -41,8 +72,8 @@ final class StreamSession {
         try (SocketChannel channel = connected;
                 PeerWatch watch = new PeerWatch(channel, options.patience())) {
             channel.configureBlocking(options.isBlocking());
-            Tests tests = tool.on(channel, watch);
-            try {
+            try (StreamPoll poll = options.isPolling() ? new StreamPoll(channel) : null) {
+                Tests tests = tool.on(channel, watch, poll);
                 for (StreamRun each : runs) {
                     out.println(each.line(tests.run(each)));
                     out.flush();

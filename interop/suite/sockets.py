@@ -1,0 +1,197 @@
+"""Programs that know nothing of RDMA, on both sides: C programs under librspreload, and Java programs by one variable.
+
+Debian's programs run on Linux (laboratory/image.py unpacks them). Of Java's, the JDK's HttpServer is one that nobody here wrote; the
+others are the files beside `interop/run`.
+"""
+import hashlib
+import os
+import random
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from laboratory import image
+
+from .tool import Ready, Tool
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+INTEROP = Path(__file__).resolve().parent.parent
+DOCUMENTS = INTEROP.parent / "target" / "interop-documents"
+PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"
+PORT = 8471
+COPY_PORT = 7427
+# Of this lane.
+COPY_HERE = DOCUMENTS / f"copy-{os.getpid()}"
+COPY_IN_GUEST = "/run/copies/copy"
+DIGEST_SECONDS = 120
+# An emulated guest moves 5 to 20 MB a second, and less beside compilers.
+GIGABYTE_SECONDS = 900
+PIECE = MIB
+NOBODY = 65534
+# Fetches a document and compares it; only curl is under librspreload.
+CURL = f"""
+set -o pipefail
+found=$(LD_PRELOAD={PRELOAD} curl --silent --show-error "$0" | sha256sum) || exit
+[ "$found" = "$1  -" ] || {{ echo "data differ: $found" >&2; exit 1; }}
+"""
+# So many connections of one program: with more, librdmacm before rdma-core 53 goes on with memory that was freed (its commit
+# 24061f015), and curl crashes.
+AT_ONCE = 3
+CURL_AT_ONCE = f"""
+cd /dev/shm
+for i in $(seq {AT_ONCE}); do gets="$gets --output got$i $0?$i"; done
+LD_PRELOAD={PRELOAD} curl --silent --show-error --parallel $gets
+for i in $(seq {AT_ONCE}); do
+    found=$(sha256sum < got$i)
+    rm got$i
+    [ "$found" = "$1  -" ] || {{ echo "data differ: $found" >&2; exit 1; }}
+done
+"""
+# It serves as nobody, so it has to begin so, for the kernel serves a device only to the user who has opened it. What it reads may be
+# in a folder of root's.
+MERECAT = f"""
+chmod 666 /dev/infiniband/*
+ulimit -l unlimited
+for each in "programs {image.PROGRAMS}" "documents {DOCUMENTS}"; do
+    mkdir -p "/run/${{each%% *}}"
+    mountpoint -q "/run/${{each%% *}}" || mount --bind "${{each#* }}" "/run/${{each%% *}}"
+done
+echo "hostname = \\"$0\\"" > /run/merecat.conf
+LD_LIBRARY_PATH=/run/programs/usr/lib/x86_64-linux-gnu LD_PRELOAD={PRELOAD} \\
+    exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \\
+    /run/programs/usr/sbin/merecat -n -f /run/merecat.conf -p {PORT} /run/documents
+"""
+
+
+@dataclass(frozen=True)
+class Programs(Tool):
+    """`java(cell, end, is_server)` are the arguments of java, `c(cell, end, is_server)` the words of a command."""
+    arguments: object = None
+    ready: Ready = Ready(cm=PORT, java_prints="listening|Serving")
+    has_patience: bool = False
+    java: object = field(kw_only=True)
+    c: object = field(kw_only=True)
+
+    def call(self, cell, end, is_server, is_java):
+        if is_java:
+            return "java", self.java(cell, end, is_server)
+        program, *words = self.c(cell, end, is_server)
+        return program, words
+
+
+@dataclass(frozen=True)
+class Copies(Tool):
+    """rcopy, whose copies are looked at."""
+    ready: Ready = Ready(cm=COPY_PORT, java_prints="waiting for connection")
+    arguments: object = None
+    has_patience: bool = False
+    server_stays: bool = True
+    program_name: str = "rcopy"
+    # The C program has no others.
+    families: tuple = ("ipv4",)
+
+    def call(self, cell, end, is_server, is_java):
+        port = ["-p", str(COPY_PORT)]
+        if is_server:
+            return self.program, [*port, *(["-b", end.own] if is_java else [])]
+        # The server is the other side.
+        return self.program, [str(document(cell.size)[0]), f"{end.peer}:{COPY_IN_GUEST if is_java else COPY_HERE}", *port]
+
+    def prepare(self, cell, serving):
+        # Of both.
+        document(cell.size)
+        if serving.is_java:
+            COPY_HERE.unlink(missing_ok=True)
+        else:
+            folder = Path(COPY_IN_GUEST).parent
+            serving.guest.sh(f"""
+                mkdir -p {folder}
+                mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}
+                rm -f {COPY_IN_GUEST}""")
+
+    def check(self, cell, serving):
+        if serving.is_java:
+            with open(COPY_HERE, "rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            COPY_HERE.unlink()
+        else:
+            found = serving.guest.sh(f"sha256sum {COPY_IN_GUEST}; rm {COPY_IN_GUEST}", DIGEST_SECONDS).split()[0]
+        return "" if found == document(cell.size)[1] else f"data differ: the copy has the SHA-256 {found}"
+
+
+@cache
+def document(size):
+    """A file of so many bytes, always the same, which guests see as well, and its SHA-256."""
+    drawn = random.Random(size)
+    digest = hashlib.sha256()
+    DOCUMENTS.mkdir(parents=True, exist_ok=True)
+    begun = DOCUMENTS / f"{size}.{os.getpid()}"
+    with open(begun, "wb") as file:
+        for at in range(0, size, PIECE):
+            piece = drawn.randbytes(min(PIECE, size - at))
+            digest.update(piece)
+            file.write(piece)
+    # Another lane may do the same.
+    begun.replace(DOCUMENTS / str(size))
+    return DOCUMENTS / str(size), digest.hexdigest()
+
+
+def url(host, file):
+    return f"http://{f'[{host}]' if ':' in host else host}:{PORT}/{file.name}"
+
+
+def source(name):
+    return str(INTEROP / f"{name}.java")
+
+
+def c_iperf(cell, end, is_server):
+    """It sends at least what it writes at once, 128 KiB."""
+    family = ["-V"] if cell.family == "ipv6" else []
+    words = ["env", f"LD_PRELOAD={PRELOAD}", str(image.PROGRAMS / "usr/bin/iperf"), *family, "-p", str(PORT)]
+    return [*words, "-s", "-P", "1", "-B", end.own] if is_server else [*words, "-c", end.peer, "-n", str(cell.size)]
+
+
+def java_iperf(cell, end, is_server):
+    return ([source("Takes"), end.own, str(PORT), str(cell.size)] if is_server
+            else [source("Gives"), end.peer, str(PORT), str(cell.size)])
+
+
+def c_http(cell, end, is_server):
+    file, digest = document(cell.size)
+    return ["bash", "-ec", MERECAT, end.own] if is_server else ["bash", "-c", CURL, url(end.peer, file), digest]
+
+
+def c_http_at_once(cell, end, _):
+    file, digest = document(cell.size)
+    return ["bash", "-ec", CURL_AT_ONCE, url(end.peer, file), digest]
+
+
+def java_http(cell, end, is_server):
+    file, digest = document(cell.size)
+    return (["-m", "jdk.httpserver", "-b", end.own, "-p", str(PORT), "-d", str(DOCUMENTS)] if is_server
+            else [source("Fetches"), url(end.peer, file), digest])
+
+
+def tools(driver):
+    """Those for a driver of Linux'."""
+    def tool(name, sizes, java, c, **more):
+        return Programs(name, sizes, java=java, c=c, driver=driver, **more)
+    lossy = ("clean", "loss 1%", "reorder") if driver == "rxe" else ("clean",)
+
+    def a_gigabyte(mtu):
+        return [GIB] if mtu == 4096 else []
+
+    alone = {"families": ("ipv4",), "nets": ("clean",), "is_in_quick": False, "most_seconds": GIGABYTE_SECONDS}
+    return [
+        tool("iperf", lambda _: [MIB, 16 * MIB], java_iperf, c_iperf, nets=lossy, usual=MIB),
+        tool("iperf-gigabyte", a_gigabyte, java_iperf, c_iperf, **alone),
+        # The server of each side does not end by itself.
+        tool("http", lambda _: [1, 64 * KIB, 4 * MIB], java_http, c_http, nets=lossy, usual=64 * KIB, server_stays=True),
+        tool("http-at-once", lambda _: [4 * MIB], java_http, c_http_at_once, roles=("server",), nets=lossy, server_stays=True,
+             is_in_quick=False),
+        tool("http-gigabyte", a_gigabyte, java_http, c_http, server_stays=True, **alone),
+        # The C client maps what it reads, which fails for nothing.
+        Copies("rcopy-empty", lambda _: [0], roles=("client",), nets=("clean",), is_in_quick=False, driver=driver),
+        Copies("rcopy", lambda mtu: [1, mtu + 1, 3 * MIB + 1], usual=3 * MIB + 1, nets=lossy, driver=driver),
+        Copies("rcopy-gigabyte", a_gigabyte, driver=driver, **alone),
+    ]
