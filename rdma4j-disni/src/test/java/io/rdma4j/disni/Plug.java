@@ -99,13 +99,22 @@ enum Plug {
         return jar;
     }
 
+    /** {@return the classes of these tests alone} */
+    static Stream<String> ofTests() {
+        return all().filter(each -> each.endsWith("rdma4j-disni/target/test-classes"));
+    }
+
     /** {@return the command that starts a program} */
     List<String> command(Version version, List<String> options, String... program) {
+        return java(options, classPath(version), program);
+    }
+
+    static List<String> java(List<String> options, String classPath, String... program) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(options);
-        command.addAll(List.of("-cp", classPath(version)));
+        command.addAll(List.of("-cp", classPath));
         Collections.addAll(command, program);
         return command;
     }
