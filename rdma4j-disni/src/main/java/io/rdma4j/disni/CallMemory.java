@@ -45,10 +45,6 @@ final class CallMemory {
         ALL.set(ValueLayout.JAVA_SHORT_UNALIGNED, address, (short) value);
     }
 
-    static void writeByte(long address, int value) {
-        ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
-    }
-
     /** Copies bytes of the process to a segment. */
     static void copy(long address, MemorySegment target, long offset, long length) {
         MemorySegment.copy(ALL, address, target, offset, length);

@@ -12,6 +12,8 @@ import java.util.List;
  * as nothing uses it. Thread safe.
  */
 final class DeferredClosing {
+    private static final System.Logger LOG = System.getLogger(DeferredClosing.class.getName());
+
     interface Closing {
         void close() throws RdmaException;
     }
@@ -20,38 +22,35 @@ final class DeferredClosing {
 
     /** Closes an object now, or after those that use it. */
     synchronized void close(Closing object) throws RdmaException {
-        if (!isClosed(object)) {
+        if (isUsed(object)) {
             waiting.add(object);
             return;
         }
-        boolean isProgress = true;
-        while (isProgress) {
-            isProgress = closeOneOfThoseThatWait();
+        while (closeThoseThatAreFree()) {
+            // Others may have waited for these.
         }
     }
 
-    private boolean closeOneOfThoseThatWait() throws RdmaException {
-        for (Closing each : waiting) {
-            if (isClosed(each)) {
-                waiting.remove(each);
+    /** {@return whether there were some that nothing uses any more} */
+    private boolean closeThoseThatAreFree() {
+        return waiting.removeIf(each -> {
+            try {
+                return !isUsed(each);
+            } catch (RdmaException e) {
+                LOG.log(System.Logger.Level.WARNING, "an object was not closed properly: {0}",
+                        e.getMessage());
                 return true;
             }
-        }
-        return false;
+        });
     }
 
-    /** {@return how many objects are still used} */
-    synchronized int count() {
-        return waiting.size();
-    }
-
-    private static boolean isClosed(Closing object) throws RdmaException {
+    private static boolean isUsed(Closing object) throws RdmaException {
         try {
             object.close();
-            return true;
+            return false;
         } catch (RdmaException e) {
             if (e.errno() == Errno.EBUSY) {
-                return false;
+                return true;
             }
             throw e;
         }

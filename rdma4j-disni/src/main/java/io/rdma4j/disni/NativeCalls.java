@@ -8,7 +8,8 @@ public final class NativeCalls {
     public static final int RECEIVE_REQUEST_BYTES = PostedQueuePair.RECEIVE_REQUEST_BYTES;
     public static final int SEND_REQUEST_BYTES = PostedQueuePair.SEND_REQUEST_BYTES;
     public static final int ELEMENT_BYTES = PostedQueuePair.ELEMENT_BYTES;
-    public static final int COMPLETION_BYTES = PolledQueue.COMPLETION_BYTES;
+    /** Of {@code struct ibv_wc}, which nothing writes here. */
+    public static final int COMPLETION_BYTES = 48;
     /** Where these are in a send request. */
     public static final int REMOTE_ADDRESS = PostedQueuePair.REMOTE_ADDRESS;
     public static final int RKEY = PostedQueuePair.RKEY;

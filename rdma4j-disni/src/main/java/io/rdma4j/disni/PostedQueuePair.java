@@ -4,17 +4,20 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.ScatterGatherList;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A queue pair, with requests that are filled from structures of C at each post: DiSNI's calls change those in place. Thread safe; in
- * steady state it allocates nothing.
+ * A queue pair, with requests that are filled from structures of C at each post: DiSNI's calls change those in place. Thread safe;
+ * threads that post one after the other allocate nothing in steady state.
  */
 final class PostedQueuePair {
     /** {@code struct ibv_send_wr}, as far as DiSNI fills it in. */
@@ -44,12 +47,9 @@ final class PostedQueuePair {
             | SendFlag.SOLICITED.bit() | SendFlag.INLINE.bit();
 
     private final QueuePair queuePair;
-    private final Object sending = new Object();
-    private final List<Send> sends = new ArrayList<>();
-    private final List<SendWorkRequest> sendChain = new ArrayList<>();
-    private final Object receiving = new Object();
-    private final List<ReceiveWorkRequest> receives = new ArrayList<>();
-    private final List<ReceiveWorkRequest> receiveChain = new ArrayList<>();
+    /** What the next post fills in, unless another thread does: that one makes its own. */
+    private final AtomicReference<@Nullable Sends> sends = new AtomicReference<>();
+    private final AtomicReference<@Nullable Receives> receives = new AtomicReference<>();
 
     PostedQueuePair(QueuePair queuePair) {
         this.queuePair = queuePair;
@@ -61,154 +61,187 @@ final class PostedQueuePair {
 
     /** Posts a list of requests. As in C those before one that is refused are posted. */
     void postSend(long first) throws RdmaException {
-        synchronized (sending) {
-            sendChain.clear();
-            try {
-                for (long at = first; at != 0; at = CallMemory.readLong(at + NEXT)) {
-                    sendChain.add(sendAt(sendChain.size()).filled(at));
-                }
-            } catch (RdmaException e) {
-                postSends();
-                throw e;
-            }
-            postSends();
-        }
-    }
-
-    private Send sendAt(int index) {
-        if (index == sends.size()) {
-            sends.add(new Send());
-        }
-        return sends.get(index);
-    }
-
-    private void postSends() throws RdmaException {
-        if (sendChain.size() == 1) {
-            queuePair.postSend(sendChain.get(0));
-        } else if (!sendChain.isEmpty()) {
-            queuePair.postSend(sendChain);
+        Sends taken = sends.getAndSet(null);
+        Sends filled = taken == null ? new Sends() : taken;
+        try {
+            filled.post(first);
+        } finally {
+            sends.setRelease(filled);
         }
     }
 
     void postReceive(long first) throws RdmaException {
-        synchronized (receiving) {
-            receiveChain.clear();
-            for (long at = first; at != 0; at = CallMemory.readLong(at + NEXT)) {
-                receiveChain.add(filled(receiveAt(receiveChain.size()), at));
-            }
-            if (receiveChain.size() == 1) {
-                queuePair.postReceive(receiveChain.get(0));
-            } else {
-                queuePair.postReceive(receiveChain);
-            }
+        Receives taken = receives.getAndSet(null);
+        Receives filled = taken == null ? new Receives() : taken;
+        try {
+            filled.post(first);
+        } finally {
+            receives.setRelease(filled);
         }
     }
 
-    private ReceiveWorkRequest receiveAt(int index) {
-        if (index == receives.size()) {
-            receives.add(new ReceiveWorkRequest());
-        }
-        return receives.get(index);
-    }
-
-    private static ReceiveWorkRequest filled(ReceiveWorkRequest request, long at) {
-        request.clear().id(CallMemory.readLong(at + ID));
+    private static void addElements(ScatterGatherList elements, long at) {
+        elements.clear();
         long element = CallMemory.readLong(at + ELEMENTS);
         int count = CallMemory.readInt(at + ELEMENT_COUNT);
         for (int i = 0; i < count; i++) {
-            request.add(CallMemory.readLong(element), lengthOf(element),
+            elements.add(CallMemory.readLong(element), lengthOf(element),
                     CallMemory.readInt(element + LKEY));
             element += ELEMENT_BYTES;
         }
-        return request;
     }
 
     private static long lengthOf(long element) {
         return Integer.toUnsignedLong(CallMemory.readInt(element + LENGTH));
     }
 
-    /** A request that is used again and again, with room for its inline data. */
+    private final class Receives {
+        private final List<ReceiveWorkRequest> requests = new ArrayList<>();
+        private final List<ReceiveWorkRequest> chain = new ArrayList<>();
+
+        void post(long first) throws RdmaException {
+            if (CallMemory.readLong(first + NEXT) == 0) {
+                queuePair.postReceive(filled(0, first));
+                return;
+            }
+            chain.clear();
+            for (long at = first; at != 0; at = CallMemory.readLong(at + NEXT)) {
+                chain.add(filled(chain.size(), at));
+            }
+            queuePair.postReceive(chain);
+        }
+
+        private ReceiveWorkRequest filled(int index, long at) {
+            if (index == requests.size()) {
+                requests.add(new ReceiveWorkRequest());
+            }
+            ReceiveWorkRequest request = requests.get(index).id(CallMemory.readLong(at + ID));
+            addElements(request.elements(), at);
+            return request;
+        }
+    }
+
+    private final class Sends {
+        private final List<Send> requests = new ArrayList<>();
+        private final List<SendWorkRequest> chain = new ArrayList<>();
+
+        void post(long first) throws RdmaException {
+            if (CallMemory.readLong(first + NEXT) == 0) {
+                queuePair.postSend(at(0).filled(first));
+                return;
+            }
+            chain.clear();
+            try {
+                for (long at = first; at != 0; at = CallMemory.readLong(at + NEXT)) {
+                    chain.add(at(chain.size()).filled(at));
+                }
+            } catch (RdmaException e) {
+                queuePair.postSend(chain);
+                throw e;
+            }
+            queuePair.postSend(chain);
+        }
+
+        private Send at(int index) {
+            if (index == requests.size()) {
+                requests.add(new Send());
+            }
+            return requests.get(index);
+        }
+    }
+
+    /** A request that is used again and again. What of it is not for its operation no device looks at. */
     private final class Send {
         private final SendWorkRequest request = new SendWorkRequest();
-        /** The first bytes of one array, by their number, as far as they were used. */
-        private MemorySegment[] inlineData = {};
+        /** Apart, since inline data stays with a request. */
+        private @Nullable InlineSend inline;
 
         SendWorkRequest filled(long at) throws RdmaException {
-            int code = CallMemory.readInt(at + OPCODE);
-            if (code < 0 || code >= OPCODES.size()) {
-                throw RdmaException.unsupported(POST_SEND, "DiSNI has WRITE, SEND and READ, which"
-                        + " are opcodes 0 to 4; it fills in no operands of opcode " + code
-                        + ", such as those of atomics: use rdma4j-api for these");
-            }
+            SendOpcode opcode = opcode(CallMemory.readInt(at + OPCODE));
             int flags = CallMemory.readInt(at + FLAGS);
             if ((flags & ~KNOWN_FLAGS) != 0) {
                 throw new RdmaException(Errno.EINVAL, POST_SEND,
                         "there is no send flag 0x" + Integer.toHexString(flags & ~KNOWN_FLAGS));
             }
-            SendOpcode opcode = OPCODES.get(code);
-            request.clear().id(CallMemory.readLong(at + ID)).opcode(opcode);
-            if (opcode == SendOpcode.RDMA_WRITE_WITH_IMMEDIATE
-                    || opcode == SendOpcode.SEND_WITH_IMMEDIATE) {
-                // The field is big-endian in C; DiSNI writes the program's number as it is.
-                request.immediate(Integer.reverseBytes(CallMemory.readInt(at + IMMEDIATE)));
-            }
-            if (opcode != SendOpcode.SEND && opcode != SendOpcode.SEND_WITH_IMMEDIATE) {
-                request.remote(CallMemory.readLong(at + REMOTE_ADDRESS),
-                        CallMemory.readInt(at + RKEY));
-            }
-            long element = CallMemory.readLong(at + ELEMENTS);
-            int count = CallMemory.readInt(at + ELEMENT_COUNT);
+            SendWorkRequest filled = request;
             if ((flags & SendFlag.INLINE.bit()) == 0) {
-                request.flags(flags);
-                addElements(element, count);
+                filled.flags(flags);
+                addElements(filled.elements(), at);
             } else {
-                request.flags(flags & ~SendFlag.INLINE.bit());
-                request.inline(gathered(element, count));
+                filled = inline().filled(at).set(SendFlag.FENCE, has(flags, SendFlag.FENCE))
+                        .set(SendFlag.SIGNALED, has(flags, SendFlag.SIGNALED))
+                        .set(SendFlag.SOLICITED, has(flags, SendFlag.SOLICITED));
             }
-            return request;
+            return filled.id(CallMemory.readLong(at + ID)).opcode(opcode)
+                    // The field is big-endian in C; DiSNI writes the program's number as it is.
+                    .immediate(Integer.reverseBytes(CallMemory.readInt(at + IMMEDIATE)))
+                    .remote(CallMemory.readLong(at + REMOTE_ADDRESS),
+                            CallMemory.readInt(at + RKEY));
         }
 
-        private void addElements(long first, int count) {
-            long element = first;
-            for (int i = 0; i < count; i++) {
-                request.add(CallMemory.readLong(element), lengthOf(element),
-                        CallMemory.readInt(element + LKEY));
-                element += ELEMENT_BYTES;
+        private static SendOpcode opcode(int code) throws RdmaException {
+            if (code < 0 || code >= OPCODES.size()) {
+                throw RdmaException.unsupported(POST_SEND, "DiSNI has WRITE, SEND and READ, which"
+                        + " are opcodes 0 to 4; it fills in no operands of opcode " + code
+                        + ", such as those of atomics: use rdma4j-api for these");
             }
+            return OPCODES.get(code);
         }
 
-        /** {@return the bytes of the elements, which may be in any memory of the process} */
-        private MemorySegment gathered(long first, int count) throws RdmaException {
+        private static boolean has(int flags, SendFlag flag) {
+            return (flags & flag.bit()) != 0;
+        }
+
+        private InlineSend inline() {
+            InlineSend present = inline;
+            if (present == null) {
+                present = new InlineSend(queuePair.capabilities().maxInlineData());
+                inline = present;
+            }
+            return present;
+        }
+    }
+
+    /** A request with room for its bytes, which may be in any memory of the process. */
+    private static final class InlineSend {
+        private final SendWorkRequest request = new SendWorkRequest();
+        private final MemorySegment all;
+        /** The first bytes of these, by their number, as far as they were used. */
+        private final @Nullable MemorySegment[] data;
+
+        InlineSend(int most) {
+            all = MemorySegment.ofArray(new byte[most]);
+            data = new MemorySegment[most + 1];
+        }
+
+        SendWorkRequest filled(long at) throws RdmaException {
+            long first = CallMemory.readLong(at + ELEMENTS);
+            int count = CallMemory.readInt(at + ELEMENT_COUNT);
             long length = 0;
             for (int i = 0; i < count; i++) {
                 length += lengthOf(first + (long) i * ELEMENT_BYTES);
             }
-            MemorySegment data = inlineData(length);
+            if (length > all.byteSize()) {
+                throw new RdmaException(Errno.EINVAL, POST_SEND,
+                        length + " bytes of inline data are more than the " + all.byteSize()
+                                + " that the queue pair was created for");
+            }
             long offset = 0;
             for (int i = 0; i < count; i++) {
                 long element = first + (long) i * ELEMENT_BYTES;
-                CallMemory.copy(CallMemory.readLong(element), data, offset, lengthOf(element));
+                CallMemory.copy(CallMemory.readLong(element), all, offset, lengthOf(element));
                 offset += lengthOf(element);
             }
-            return data;
+            return request.inline(data((int) length));
         }
 
-        private MemorySegment inlineData(long length) throws RdmaException {
-            int most = queuePair.capabilities().maxInlineData();
-            if (length > most) {
-                throw new RdmaException(Errno.EINVAL, POST_SEND, length + " bytes of inline data"
-                        + " are more than the " + most + " that the queue pair was created for");
+        private MemorySegment data(int length) {
+            MemorySegment known = data[length];
+            if (known == null) {
+                known = all.asSlice(0, length);
+                data[length] = known;
             }
-            if (inlineData.length == 0) {
-                inlineData = new MemorySegment[most + 1];
-                inlineData[most] = MemorySegment.ofArray(new byte[most]);
-            }
-            MemorySegment data = inlineData[(int) length];
-            if (data == null) {
-                data = inlineData[most].asSlice(0, length);
-                inlineData[(int) length] = data;
-            }
-            return data;
+            return known;
         }
     }
 }

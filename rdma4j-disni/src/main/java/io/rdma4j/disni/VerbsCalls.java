@@ -8,6 +8,8 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -34,7 +36,7 @@ public final class VerbsCalls {
     }
 
     static CompletionQueue queue(Handles handles, long queue) throws RdmaException {
-        return handles.find(queue, PolledQueue.class, QUEUE).queue();
+        return handles.find(queue, CompletionQueue.class, QUEUE);
     }
 
     // ---------------------------------------------------------------- devices and domains
@@ -133,20 +135,32 @@ public final class VerbsCalls {
         DeviceContext of = device(context);
         CompletionChannel events = handles.find(channel, Channel.class, CHANNEL).events;
         return Refusals.thrown("create completion queue",
-                () -> handles.add(new PolledQueue(
-                        of.createCompletionQueue(new CompletionQueueInitAttributes()
-                                .capacity(capacity).channel(events).completionVector(vector)))));
+                () -> handles.add(of.createCompletionQueue(new CompletionQueueInitAttributes()
+                        .capacity(capacity).channel(events).completionVector(vector))));
     }
 
     /** C: {@code ibv_destroy_cq}. */
     public int destroyCompletionQueue(long queue) {
         return Refusals.returned("destroy completion queue", () -> closing
-                .close(handles.remove(queue, PolledQueue.class, QUEUE).queue()::close));
+                .close(handles.remove(queue, CompletionQueue.class, QUEUE)::close));
     }
 
-    /** {@return how many completions were written} C: {@code ibv_poll_cq}. */
-    public int poll(long queue, int limit, long completions) throws RdmaException {
-        return handles.find(queue, PolledQueue.class, QUEUE).poll(limit, completions);
+    /**
+     * {@return the queue with a number, to be polled as often as a program likes} It refuses to be polled when it is destroyed. C:
+     * {@code ibv_poll_cq}.
+     */
+    public CompletionQueue queue(long queue) throws RdmaException {
+        return queue(handles, queue);
+    }
+
+    /** {@return what DiSNI's programs read as a number, though it is big-endian in C, or the key that was invalidated} */
+    public static int immediate(WorkCompletion completion) {
+        if (completion.has(WorkCompletionFlag.WITH_IMMEDIATE)) {
+            return Integer.reverseBytes(completion.immediate());
+        }
+        return completion.has(WorkCompletionFlag.WITH_INVALIDATE)
+                ? completion.invalidatedRkey()
+                : 0;
     }
 
     /** C: {@code ibv_req_notify_cq}. */

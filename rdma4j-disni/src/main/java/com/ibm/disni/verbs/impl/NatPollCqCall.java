@@ -1,27 +1,29 @@
 package com.ibm.disni.verbs.impl;
 
-import com.ibm.disni.util.MemBuf;
 import com.ibm.disni.util.MemoryAllocation;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
+import io.rdma4j.disni.VerbsCalls;
+import io.rdma4j.verbs.CompletionHandler;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /**
  * Polls a completion queue, as DiSNI's class of this name does. That of a failure has all its fields too, so that it reaches the
- * endpoint of its queue pair: DiSNI's leaves there what the last completion had.
+ * endpoint of its queue pair: DiSNI's leaves there what the last completion had. For one thread at a time, as DiSNI's is.
  */
-public class NatPollCqCall extends SVCPollCq {
+public class NatPollCqCall extends SVCPollCq implements CompletionHandler {
     private final NativeDispatcher calls;
     private final NatIbvCQ queue;
     private final IbvWC[] completions;
     private final int limit;
-    /** Null when freed. */
-    private @Nullable MemBuf polled;
+    private @Nullable CompletionQueue polled;
     private int count;
+    private boolean isValid = true;
 
     public NatPollCqCall(RdmaVerbsNat verbs, NativeDispatcher calls, MemoryAllocation memory,
             IbvCQ queue, IbvWC[] completions, int limit) {
@@ -29,43 +31,40 @@ public class NatPollCqCall extends SVCPollCq {
         this.queue = (NatIbvCQ) queue;
         this.completions = completions;
         this.limit = Math.min(limit, completions.length);
-        polled = memory.allocate(completions.length * IbvWC.CSIZE);
     }
 
     @Override
     public SVCPollCq execute() throws IOException {
         count = 0;
-        MemBuf memory = polled;
-        if (memory == null) {
-            throw new IOException("poll: the call was freed");
-        }
         if (!queue.isOpen()) {
             throw new IOException("poll: the completion queue is closed");
         }
-        int found = calls._pollCQ(queue.getObjId(), limit, memory.address());
-        ByteBuffer from = memory.getBuffer();
-        for (int i = 0; i < found; i++) {
-            fill(completions[i], from, i * IbvWC.CSIZE);
+        CompletionQueue known = polled;
+        if (known == null) {
+            known = calls.queue(queue.getObjId());
+            polled = known;
         }
-        count = found;
+        known.poll(limit, this);
         return this;
     }
 
-    /** The fields of {@code struct ibv_wc}. */
-    private static void fill(IbvWC completion, ByteBuffer from, int at) {
-        completion.setWr_id(from.getLong(at));
-        completion.setStatus(from.getInt(at + 8));
-        completion.setOpcode(from.getInt(at + 12));
-        completion.setVendor_err(from.getInt(at + 16));
-        completion.setByte_len(from.getInt(at + 20));
-        completion.setImm_data(from.getInt(at + 24));
-        completion.setQp_num(from.getInt(at + 28));
-        completion.setSrc_qp(from.getInt(at + 32));
-        completion.setWc_flags(from.getInt(at + 36));
-        completion.setPkey_index(from.getShort(at + 40));
-        completion.setSlid(from.getShort(at + 42));
-        completion.setSl(from.get(at + 44));
-        completion.setDlid_path_bits(from.get(at + 45));
+    @Override
+    public void onCompletion(WorkCompletion from) {
+        IbvWC completion = completions[count];
+        completion.setWr_id(from.id());
+        completion.setStatus(from.statusCode());
+        completion.setOpcode(from.opcodeCode());
+        completion.setVendor_err(from.vendorError());
+        completion.setByte_len((int) from.byteLength());
+        completion.setImm_data(VerbsCalls.immediate(from));
+        completion.setQp_num(from.queuePairNumber());
+        completion.setSrc_qp(from.sourceQueuePairNumber());
+        completion.setWc_flags(from.flags());
+        completion.setPkey_index((short) from.pkeyIndex());
+        completion.setSlid((short) from.sourceLid());
+        completion.setSl((short) from.serviceLevel());
+        completion.setDlid_path_bits((short) from.destinationPathBits());
+        count++;
     }
 
     @Override
@@ -75,16 +74,12 @@ public class NatPollCqCall extends SVCPollCq {
 
     @Override
     public boolean isValid() {
-        return polled != null;
+        return isValid;
     }
 
     @Override
     public SVCPollCq free() {
-        MemBuf freed = polled;
-        polled = null;
-        if (freed != null) {
-            freed.free();
-        }
+        isValid = false;
         return this;
     }
 }

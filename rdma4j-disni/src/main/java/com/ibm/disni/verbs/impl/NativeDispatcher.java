@@ -3,6 +3,7 @@ package com.ibm.disni.verbs.impl;
 import io.rdma4j.disni.CmCalls;
 import io.rdma4j.disni.NativeCalls;
 import io.rdma4j.disni.VerbsCalls;
+import io.rdma4j.verbs.CompletionQueue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -172,8 +173,9 @@ public class NativeDispatcher {
         return verbs.destroyCompletionQueue(queue);
     }
 
-    public int _pollCQ(long queue, int limit, long completions) throws IOException {
-        return verbs.poll(queue, limit, completions);
+    /** {@return the queue to poll} Takes the place of DiSNI's {@code _pollCQ}: completions take no way through memory. */
+    CompletionQueue queue(long queue) throws IOException {
+        return verbs.queue(queue);
     }
 
     public int _reqNotifyCQ(long queue, int isSolicitedOnly) {
