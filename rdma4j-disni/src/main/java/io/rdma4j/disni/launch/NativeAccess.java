@@ -1,0 +1,41 @@
+package io.rdma4j.disni.launch;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Does what {@code --enable-native-access=ALL-UNNAMED} does, for which the JDK has an option and no method: DiSNI passes addresses, and
+ * software devices are slower without.
+ */
+final class NativeAccess {
+    private static final System.Logger LOG = System.getLogger(NativeAccess.class.getName());
+    private static final String PACKAGE = "jdk.internal.access";
+
+    private NativeAccess() {}
+
+    /** Enables it, if the JDK is like JDK 25; others warn. */
+    static void enable(Instrumentation jvm) {
+        Module own = NativeAccess.class.getModule();
+        if (own.isNativeAccessEnabled()) {
+            return;
+        }
+        jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(PACKAGE, Set.of(own)),
+                Map.of(), Set.of(), Map.of());
+        try {
+            Class<?> access = Class.forName(PACKAGE + ".JavaLangAccess");
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            MethodHandle known = lookup.findStatic(Class.forName(PACKAGE + ".SharedSecrets"),
+                    "getJavaLangAccess", MethodType.methodType(access));
+            MethodHandle enabling = lookup.findVirtual(access, "addEnableNativeAccessToAllUnnamed",
+                    MethodType.methodType(void.class));
+            enabling.invoke(known.invoke());
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.WARNING, "native access is not enabled: software devices"
+                    + " are faster with --enable-native-access=ALL-UNNAMED", e);
+        }
+    }
+}
