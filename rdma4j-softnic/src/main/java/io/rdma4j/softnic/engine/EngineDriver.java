@@ -79,6 +79,8 @@ public final class EngineDriver {
     private long lastFoundNs;
     /** How many polls in a row have found nothing. Shared like the time before. */
     private int vainPolls;
+    /** The last poll began long after the one before, and says when it ended. */
+    private boolean marksEnd;
     /** Of all threads. Shared like the time before. */
     private final Crowding crowding;
     private volatile long lastTrafficNs;
@@ -398,6 +400,9 @@ public final class EngineDriver {
             return;
         }
         vainPolls++;
+        if (marksEnd) {
+            lastPollNs = clock.getAsLong();
+        }
         if (vainPolls < PATIENT_POLLS || nowNs - lastFoundNs <= PATIENCE_NS) {
             return;
         }
@@ -412,9 +417,12 @@ public final class EngineDriver {
     }
 
     private void notePoll(long nowNs) {
-        if (nowNs - lastPollNs > SPINNING_NS) {
+        boolean isPause = nowNs - lastPollNs > SPINNING_NS;
+        if (isPause && marksEnd) {
             noteWork();
         }
+        // While it is interpreted, a poll alone may take as long. The next one is told by the end of this one.
+        marksEnd = isPause;
         lastPollerId = Thread.currentThread().threadId();
         lastPollNs = nowNs;
     }

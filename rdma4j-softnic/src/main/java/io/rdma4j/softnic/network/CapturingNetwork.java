@@ -2,15 +2,11 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
-import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
  * A network that records the packets of another network in a file for Wireshark.
@@ -18,13 +14,11 @@ import java.util.List;
  * <p>It is directly above the sockets, so it records what really leaves: below an {@link ImpairedNetwork}, lost
  * packets are missing, duplicated ones appear twice and damaged ones are damaged.
  */
-public final class CapturingNetwork implements DatagramNetwork {
-    private final DatagramNetwork network;
+public final class CapturingNetwork extends ForwardingNetwork {
     private final PcapWriter writer;
-    private final Ports ports = new Ports();
 
     private CapturingNetwork(DatagramNetwork network, PcapWriter writer) {
-        this.network = network;
+        super(network);
         this.writer = writer;
     }
 
@@ -46,71 +40,18 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     @Override
-    public List<PacketPort> ports() {
-        return ports.inOrder();
+    PacketPort aroundAddress(PacketPort port) {
+        return new CapturingPort(port, writer);
     }
 
     @Override
-    public @Nullable PacketPort port(Gid local) {
-        return ports.find(local);
+    PacketPort aroundGroup(PacketPort port) {
+        return new CapturingPort(port, writer);
     }
 
     @Override
-    public PacketPort open(InetAddress local) throws RdmaException {
-        return capturing(network.open(local));
-    }
-
-    @Override
-    public PacketPort join(Gid group) throws RdmaException {
-        return capturing(network.join(group));
-    }
-
-    private PacketPort capturing(PacketPort port) throws RdmaException {
-        try {
-            return ports.add(new CapturingPort(port, writer));
-        } catch (OutOfMemoryError none) {
-            network.leave(port.local());
-            throw MemoryErrors.outOfMemory("open device", none);
-        }
-    }
-
-    @Override
-    public void leave(Gid group) {
-        PacketPort port = ports.remove(group);
-        network.leave(group);
-        if (port != null) {
-            ((CapturingPort) port).memory.close();
-        }
-    }
-
-    @Override
-    public void lookAtRoutes() {
-        network.lookAtRoutes();
-    }
-
-    @Override
-    public int longestPacket(Gid local, Gid remote) {
-        return network.longestPacket(local, remote);
-    }
-
-    @Override
-    public PortSharing sharing() {
-        return network.sharing();
-    }
-
-    @Override
-    public @Nullable SharedMemory sharedMemory() {
-        return network.sharedMemory();
-    }
-
-    @Override
-    public boolean pollDue(long nowNs) {
-        return network.pollDue(nowNs);
-    }
-
-    @Override
-    public long nextDueNs() {
-        return network.nextDueNs();
+    void onLeft(PacketPort port) {
+        ((CapturingPort) port).memory.close();
     }
 
     @Override
@@ -120,17 +61,9 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     @Override
-    public void wake() {
-        network.wake();
-    }
-
-    @Override
     public void close() {
         network.close();
-        for (PacketPort port : ports.inOrder()) {
-            ((CapturingPort) port).memory.close();
-        }
-        ports.clear();
+        leaveAll();
         writer.close();
     }
 

@@ -7,10 +7,8 @@ import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -21,12 +19,10 @@ import java.util.List;
  * <p>No call waits. A delayed packet is kept in {@link DelayedPackets} until {@link #pollDue} finds it due;
  * when that is full, packets are lost, as in a router.
  */
-public final class ImpairedNetwork implements DatagramNetwork {
-    private final DatagramNetwork network;
+public final class ImpairedNetwork extends ForwardingNetwork {
     private final ImpairmentDraw draw;
     private final Arena arena = Arena.ofShared();
     private final DelayedPackets held;
-    private final Ports ports = new Ports();
     private volatile long nowNs;
     private volatile long nextDueNs = Long.MAX_VALUE;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -36,7 +32,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
      * @throws RdmaException ENOMEM if there is no memory for them
      */
     public ImpairedNetwork(DatagramNetwork network, Impairment impairment) throws RdmaException {
-        this.network = network;
+        super(network);
         draw = new ImpairmentDraw(impairment);
         try {
             held = new DelayedPackets(arena);
@@ -48,58 +44,21 @@ public final class ImpairedNetwork implements DatagramNetwork {
     }
 
     @Override
-    public List<PacketPort> ports() {
-        return ports.inOrder();
+    PacketPort aroundAddress(PacketPort port) {
+        return new ImpairedPort(port);
+    }
+
+    /** Packets to a group are sent from the port of an address. */
+    @Override
+    PacketPort aroundGroup(PacketPort port) {
+        return port;
     }
 
     @Override
-    public @Nullable PacketPort port(Gid local) {
-        return ports.find(local);
-    }
-
-    @Override
-    public PacketPort open(InetAddress local) throws RdmaException {
-        PacketPort port = network.open(local);
-        try {
-            return ports.add(new ImpairedPort(port));
-        } catch (OutOfMemoryError none) {
-            network.leave(port.local());
-            throw MemoryErrors.outOfMemory("open device", none);
+    void onLeft(PacketPort port) {
+        if (port instanceof ImpairedPort impaired) {
+            impaired.memory.close();
         }
-    }
-
-    @Override
-    public PacketPort join(Gid group) throws RdmaException {
-        // A port of a group only receives; packets to the group are sent from the port of an address.
-        return ports.add(network.join(group));
-    }
-
-    @Override
-    public void leave(Gid group) {
-        if (ports.remove(group) instanceof ImpairedPort port) {
-            port.memory.close();
-        }
-        network.leave(group);
-    }
-
-    @Override
-    public void lookAtRoutes() {
-        network.lookAtRoutes();
-    }
-
-    @Override
-    public int longestPacket(Gid local, Gid remote) {
-        return network.longestPacket(local, remote);
-    }
-
-    @Override
-    public PortSharing sharing() {
-        return network.sharing();
-    }
-
-    @Override
-    public @Nullable SharedMemory sharedMemory() {
-        return network.sharedMemory();
     }
 
     @Override
@@ -126,11 +85,6 @@ public final class ImpairedNetwork implements DatagramNetwork {
         asleepUntilNs = Long.MIN_VALUE;
     }
 
-    @Override
-    public void wake() {
-        network.wake();
-    }
-
     /** Delayed packets still arrive after their port was closed. */
     @Override
     public void close() {
@@ -139,12 +93,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
             sendDue();
         }
         network.close();
-        for (PacketPort each : ports.inOrder()) {
-            if (each instanceof ImpairedPort port) {
-                port.memory.close();
-            }
-        }
-        ports.clear();
+        leaveAll();
         if (arena.scope().isAlive()) {
             arena.close();
         }
@@ -166,7 +115,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
     private boolean flush() {
         boolean isFlushed = true;
-        List<PacketPort> all = ports.inOrder();
+        List<PacketPort> all = ports();
         for (int i = 0; i < all.size(); i++) {
             isFlushed &= all.get(i).flush();
         }

@@ -88,6 +88,17 @@ class CrowdingTest {
         assertThat(bed.sleeps).hasValue(0);
     }
 
+    /** As interpreted code does: it is no less a poller for that. */
+    @Test
+    void whosePollsAreSlowGivesWayLikeOthers() {
+        awayNs = LONG_NS;
+        bed.roundNs = 3 * EngineDriver.SPINNING_NS;
+        pollUntilItGivesWay();
+        assertThat(bed.sleeps).hasValue(0);
+        poll();
+        assertThat(bed.sleeps).hasValue(1);
+    }
+
     @Test
     void whoComesBackAtOnceDoesNotSleep() {
         awayNs = Crowding.LONG_NS / 2;
@@ -132,10 +143,17 @@ class CrowdingTest {
     }
 
     /** Counts who sleeps in it. */
-    private static final class Bed extends QuietLink {
+    private final class Bed extends QuietLink {
         final AtomicInteger sleeps = new AtomicInteger();
         long longestNs;
         long dueNs = Long.MAX_VALUE;
+        long roundNs;
+
+        @Override
+        public boolean receive(long nowNs, boolean isOften) {
+            clock.addAndGet(roundNs);
+            return false;
+        }
 
         @Override
         public long deadlineNs() {
