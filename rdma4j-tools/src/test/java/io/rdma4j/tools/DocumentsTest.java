@@ -126,6 +126,21 @@ class DocumentsTest {
 
     /** {@code interop/run} says in one line what became of all runs; the README says it in short. */
     @Test
+    void indexOfDecisionsHasEach() throws IOException {
+        List<String> rows = new ArrayList<>();
+        try (Stream<Path> files = Files.list(ROOT.resolve("docs/adr"))) {
+            for (Path file : files.filter(each -> each.getFileName().toString()
+                    .matches("\\d{4}-.*\\.md")).sorted().toList()) {
+                String title = Files.readAllLines(file).getFirst();
+                rows.add(title.replaceFirst("# (\\d+)\\. (.*)", "| $1 | [$2](")
+                        + file.getFileName() + ") |");
+            }
+        }
+        assertThat(Files.readAllLines(ROOT.resolve("docs/adr/README.md")).stream()
+                .filter(line -> line.matches("\\| \\d+ .*"))).containsExactlyElementsOf(rows);
+    }
+
+    @Test
     void readmeSaysHowManyRunsWithLinuxFailed() throws IOException {
         String readme = Files.readString(ROOT.resolve("README.md")).replaceAll("\\s+", " ");
         for (String name : List.of("docs/interop.md", "docs/interop-portable.md")) {
