@@ -686,7 +686,7 @@ public final class SocketConnection
     private boolean isWritable() {
         RsocketStream open = stream;
         return isClosing || isBroken || open == null || open.isOutputEnded()
-                || open.writable(1) > 0;
+                || open.isRoomy();
     }
 
     /**

@@ -93,6 +93,11 @@ public final class RsocketStream {
         return canWrite && unsent.isEmpty() ? sender.room(wanted) : 0;
     }
 
+    /** {@return whether {@link #writable} has come to so much that a thread that waits to write should} */
+    public boolean isRoomy() {
+        return canWrite && unsent.isEmpty() && sender.isRoomy();
+    }
+
     /** {@return whether so many bytes are sent inline} Otherwise they must be in the send buffer before {@link #write}. */
     public boolean isInline(int count) {
         return sender.isInline(count);

@@ -8,14 +8,21 @@ package io.rdma4j.sockets.protocol;
 final class StreamSender {
     /** Below this many free bytes in the buffer nothing is sent. C: {@code RS_SNDLOWAT}. */
     static final int LOW_WATER = 2048;
-    /** The longest first message of a write. C: {@code RS_OLAP_START_SIZE}. */
-    private static final int SHORTEST = 2048;
+    /**
+     * The longest first message of a write: a whole one of {@code FileChannel.transferTo}. C: {@code RS_OLAP_START_SIZE}, 2,048, since
+     * there a device sends meanwhile.
+     */
+    private static final int SHORTEST = 16384;
+    /** Who waits to write is woken when this part of the send buffer is free, and this part of half the peer's buffer. */
+    private static final int ROOMY = 4;
     /** The longest message. C: {@code RS_MAX_TRANSFER}. */
     static final int LONGEST = 65536;
     private static final int SEQUENCE = 0xffff;
 
     private final StreamSettings own;
     private final int peerCredits;
+    /** Half of the peer's buffer, which it offers at a time. */
+    private final long peerHalf;
     /** Credits that stay unused, because messages without credit need receives at the peer as well. */
     private final int reserve;
     private final RemoteRange peerMappings;
@@ -42,6 +49,7 @@ final class StreamSender {
     StreamSender(StreamSettings own, ConnectionData peer) {
         this.own = own;
         peerCredits = peer.credits();
+        peerHalf = peer.buffer().length();
         // A RoCE device repeats a message that finds no receive. Few credits cannot be spared: they come one by one.
         boolean canSpare = peerCredits >= StreamSettings.LEAST_DEPTH;
         reserve = own.hasImmediates() || !canSpare ? 0 : StreamSettings.CONTROLS;
@@ -81,6 +89,15 @@ final class StreamSender {
         }
         int most = (int) Math.min(lengths[target], Math.min(longest, bufferFree));
         return Math.min(wanted, most);
+    }
+
+    /**
+     * {@return whether so much can be sent that it is worth while} With each few bytes that become free a thread would send few bytes. It
+     * comes to that whenever the peer has acknowledged and read everything: it offers a half again when it has read as much.
+     */
+    boolean isRoomy() {
+        return room(1) > 0 && bufferFree >= own.sendBytes() / ROOMY
+                && offered() >= peerHalf / ROOMY;
     }
 
     /** {@return whether so many bytes need none of the buffer} */

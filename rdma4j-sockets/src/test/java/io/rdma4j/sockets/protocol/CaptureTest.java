@@ -63,7 +63,8 @@ class CaptureTest {
                     left = count == 16 ? 16 : MESSAGE;
                     stream.startWrite();
                 }
-                assertThat(stream.writable(left)).isEqualTo(count);
+                // It begins a write with shorter messages. Where one is cut is up to the sender.
+                assertThat(stream.writable(left)).isBetween(count, left);
                 stream.write(count, out);
                 left -= count;
             } else {
