@@ -8,6 +8,7 @@ import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -60,7 +61,8 @@ final class StreamSession {
         try {
             task.get();
         } catch (ExecutionException e) {
-            throw new IOException(e.getCause().getMessage(), e.getCause());
+            Throwable cause = Objects.requireNonNull(e.getCause());
+            throw new IOException(cause.getMessage(), cause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted");
