@@ -22,7 +22,7 @@ final class Devices {
     synchronized long handleOf(DeviceContext context) {
         String name = context.device().name();
         Device known = byName.get(name);
-        if (known != null && known.context == context) {
+        if (known != null && known.context.equals(context)) {
             return known.handle;
         }
         // One that was closed meanwhile, since nothing used it, is open by another context.

@@ -164,17 +164,12 @@ public final class VerbsCalls {
     }
 
     /** C: {@code ibv_req_notify_cq}. */
-    public int requestNotification(long queue, int isSolicitedOnly) {
-        try {
-            CompletionQueue asked = queue(handles, queue);
-            if (isSolicitedOnly == 0) {
-                asked.requestNotification();
-            } else {
-                asked.requestSolicitedNotification();
-            }
-            return 0;
-        } catch (RdmaException e) {
-            return Refusals.FAILED;
+    public void requestNotification(long queue, int isSolicitedOnly) throws RdmaException {
+        CompletionQueue asked = queue(handles, queue);
+        if (isSolicitedOnly == 0) {
+            asked.requestNotification();
+        } else {
+            asked.requestSolicitedNotification();
         }
     }
 

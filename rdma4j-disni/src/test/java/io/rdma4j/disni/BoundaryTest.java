@@ -12,16 +12,19 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.rdma4j.cm.CmEventType;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -138,7 +141,7 @@ class BoundaryTest {
                         End.element(clientRegion, 200, 9)), serverRegion, 0),
                 End.to(End.request(3, IbvSendWR.IBV_WR_RDMA_WRITE,
                         End.element(clientRegion, 4, 3)), serverRegion, 100));
-        List<Integer> opcodes = new java.util.ArrayList<>();
+        List<Integer> opcodes = new ArrayList<>();
         for (int id = 1; id <= 3; id++) {
             IbvWC completion = requireSuccess(client.awaitCompletion());
             assertThat(completion.getWr_id()).isEqualTo(id);
@@ -323,7 +326,7 @@ class BoundaryTest {
     void peerHearsOfTheEnd() throws IOException {
         assertThat(client.id.disconnect()).isZero();
         RdmaCmEvent event = Connection.expect(connection.serverEvents,
-                RdmaCmEvent.EventType.RDMA_CM_EVENT_DISCONNECTED);
+                CmEventType.DISCONNECTED);
         assertThat(event.getConnIdPriv()).isSameAs(server.id);
         assertThat(event.getListenIdPriv()).isNull();
     }
@@ -388,7 +391,8 @@ class BoundaryTest {
     void ipv6IsRefused() throws IOException {
         RdmaCmId id = connection.serverEvents.createId(RdmaCm.RDMA_PS_TCP);
         assertThatExceptionOfType(UnknownHostException.class)
-                .isThrownBy(() -> id.bindAddr(new InetSocketAddress("::1", 0)))
+                .isThrownBy(
+                        () -> id.bindAddr(new InetSocketAddress(InetAddress.ofLiteral("::1"), 0)))
                 .withMessageContaining("IPv4 alone, not 0:0:0:0:0:0:0:1");
         assertThat(id.destroyId()).isZero();
     }

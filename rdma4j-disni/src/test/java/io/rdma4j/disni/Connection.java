@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import io.rdma4j.cm.CmEventType;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -33,25 +34,25 @@ final class Connection {
         listener.listen(1);
         RdmaCmId connecting = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         connecting.resolveAddr(null, ADDRESS, TIMEOUT_MS);
-        expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
+        expect(clientEvents, CmEventType.ADDR_RESOLVED);
         connecting.resolveRoute(TIMEOUT_MS);
-        expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
+        expect(clientEvents, CmEventType.ROUTE_RESOLVED);
         client = new End(connecting);
         connecting.connect(parameters);
         RdmaCmEvent request = expect(serverEvents,
-                RdmaCmEvent.EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
+                CmEventType.CONNECT_REQUEST);
         assertThat(request.getListenIdPriv()).isSameAs(listener);
         server = new End(request.getConnIdPriv());
         server.id.accept(parameters);
-        expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ESTABLISHED);
-        expect(serverEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ESTABLISHED);
+        expect(clientEvents, CmEventType.ESTABLISHED);
+        expect(serverEvents, CmEventType.ESTABLISHED);
     }
 
-    static RdmaCmEvent expect(RdmaEventChannel events, RdmaCmEvent.EventType type)
+    static RdmaCmEvent expect(RdmaEventChannel events, CmEventType type)
             throws IOException {
         RdmaCmEvent event = events.getCmEvent(TIMEOUT_MS);
         assertThat(event).as("an event").isNotNull();
-        assertThat(event.getEvent()).isEqualTo(type.ordinal());
+        assertThat(event.getEvent()).isEqualTo(type.code());
         return event;
     }
 

@@ -65,13 +65,19 @@ final class End {
         return element;
     }
 
+    /** {@return what DiSNI wants} */
+    @SuppressWarnings({"JdkObsolete", "NonApiType"})
+    static LinkedList<IbvSge> list(IbvSge... elements) {
+        return new LinkedList<>(List.of(elements));
+    }
+
     /** {@return a signaled request} */
     static IbvSendWR request(int id, int opcode, IbvSge... elements) {
         IbvSendWR request = new IbvSendWR();
         request.setWr_id(id);
         request.setOpcode(opcode);
         request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
-        request.setSg_list(new LinkedList<>(List.of(elements)));
+        request.setSg_list(list(elements));
         request.setNum_sge(elements.length);
         return request;
     }
@@ -89,7 +95,7 @@ final class End {
     void receive(int id, IbvSge... elements) throws IOException {
         IbvRecvWR request = new IbvRecvWR();
         request.setWr_id(id);
-        request.setSg_list(new LinkedList<>(List.of(elements)));
+        request.setSg_list(list(elements));
         request.setNum_sge(elements.length);
         queuePair.postRecv(List.of(request), null).execute().free();
     }

@@ -16,7 +16,7 @@ public final class LoaderProgram {
 
     /** @param arguments the kind of the loader, its class path, the name of a class, and its arguments */
     public static void main(String[] arguments) throws Exception {
-        String[] path = arguments[1].split(File.pathSeparator);
+        String[] path = arguments[1].split(File.pathSeparator, -1);
         URL[] urls = new URL[path.length];
         for (int i = 0; i < path.length; i++) {
             urls[i] = new File(path[i]).toURI().toURL();

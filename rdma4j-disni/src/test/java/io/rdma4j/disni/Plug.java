@@ -65,7 +65,7 @@ enum Plug {
     abstract Map<String, String> environment(Path directory) throws IOException;
 
     private static Stream<String> all() {
-        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator));
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1));
     }
 
     static Stream<String> ours() {

@@ -52,6 +52,14 @@ final class Program implements AutoCloseable {
         return process.exitValue();
     }
 
+    /** Stops it for a while, as a JVM that pauses for garbage. */
+    void pause(Duration time) throws Exception {
+        String pid = Long.toString(process.pid());
+        Process pausing = new ProcessBuilder("sh", "-c", "kill -STOP " + pid + " && sleep "
+                + time.toMillis() / 1000.0 + "; kill -CONT " + pid).start();
+        assertThat(pausing.waitFor()).isZero();
+    }
+
     String output() throws IOException {
         return Files.readString(output);
     }

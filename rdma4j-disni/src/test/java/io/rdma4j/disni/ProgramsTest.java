@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -105,6 +106,21 @@ class ProgramsTest {
     void pollingMessagesDoNotStop(int depth) throws Exception {
         pollingMessages(new Pair(Way.ROCE_IN_MEMORY, Plug.CLASS_PATH, Version.V2_1, directory),
                 depth);
+    }
+
+    /** DiSNI's default is no retry, for a NIC answers while its JVM pauses. */
+    @Test
+    void pausingPeerIsWaitedFor() throws Exception {
+        Pair pair = new Pair(Way.ROCE_IN_MEMORY, Plug.CLASS_PATH, Version.V2_1, directory);
+        String[] size = {"-s", "64", "-k", "300000"};
+        try (Program server = pair.serve(program(BENCHMARKS + "ReadServer", size));
+                Program client = pair.observe(program(BENCHMARKS + "ReadClient", size))) {
+            client.await("ReadClient, preparing read operation");
+            server.pause(Duration.ofMillis(700));
+            assertThat(client.output()).as("still reading").doesNotContain("latency");
+            String said = client.awaitEnd();
+            assertThat(bytes(said, "received")).as(said).isGreaterThanOrEqualTo(64L * 300_000);
+        }
     }
 
     @Test

@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -64,7 +63,7 @@ abstract class ReadsAndSends {
             send = client.queuePair.postSend(List.of(
                     End.request(2, IbvSendWR.IBV_WR_SEND, End.element(local, 0, size))), null);
             IbvRecvWR request = new IbvRecvWR();
-            request.setSg_list(new LinkedList<>(List.of(End.element(remote, 0, size))));
+            request.setSg_list(End.list(End.element(remote, 0, size)));
             request.setNum_sge(1);
             receive = server.queuePair.postRecv(List.of(request), null);
             pollClient = client.queue.poll(ofClient, 1);

@@ -60,7 +60,7 @@ class ContractsTest {
     private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration",
             "eventThread", "stackTrace");
     private static final List<String> MODULES = List.of("rdma4j-api", "rdma4j-softnic",
-            "rdma4j-ibverbs", "rdma4j-sockets");
+            "rdma4j-ibverbs", "rdma4j-sockets", "rdma4j-disni");
 
     @Test
     void contractsThatAreNoJavaAreWhatIsWrittenDown() throws Exception {

@@ -54,10 +54,17 @@ class DocumentsTest {
             // Of Netty.
             "MultiThreadIoEventLoopGroup", "NioIoHandler", "NioServerSocketChannel",
             "ServerBootstrap", "FileRegion",
+            // Of DiSNI and DaRPC.
+            "DaRPCClient", "DaRPCServer", "DiSNI", "IbvQP", "IbvRecvWR", "IbvSendWR", "IbvSge",
+            "RDMAvsTcpBenchmarkServer", "RdmaActiveEndpointGroup", "RdmaCm", "RdmaCmEvent",
+            "RdmaEndpoint", "RdmaEventChannel", "RdmaPassiveEndpointGroup", "RdmaServerEndpoint",
+            "ReadServer", "SendRecvServer", "VerbsClient", "VerbsServer",
             // Of Kubernetes.
             "NetworkPolicy", "None");
-    /** Patterns of names. */
-    private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX");
+    /** Patterns of names, and members of DiSNI's classes. */
+    private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX", "deallocPd",
+            "destroyCQ", "destroyCompChannel", "destroyQP", "getRdmaMod", "getSgeMod",
+            "getVerbs");
     /** What a run of the programs writes where Linux's devices are. */
     private static final Set<String> FILES_TO_COME = Set.of("docs/interop-native.md");
     private static final List<String> PACKAGES_OF_THE_JDK = List.of("com.sun.net.httpserver",

@@ -62,6 +62,8 @@ class PackageRulesTest {
             .or(assignableTo(SendBatch.class)).or(assignableTo(RdmaDevice.class))
             .as("objects of the verbs");
 
+    // ---------------------------------------------------------------- API
+
     @Test
     void verbsOpenNoSocket() {
         noClasses().that().resideInAPackage("io.rdma4j.verbs").should()

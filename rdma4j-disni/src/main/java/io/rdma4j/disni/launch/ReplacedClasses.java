@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -94,7 +95,7 @@ final class ReplacedClasses implements ClassFileTransformer {
                 || !name.startsWith("com/ibm/disni/")) {
             return null;
         }
-        if (name.equals(FIRST) && loader != ClassLoader.getSystemClassLoader()
+        if (name.equals(FIRST) && !loader.equals(ClassLoader.getSystemClassLoader())
                 && sees(loader, CALLS)) {
             BESIDE_OTHERS.forEach(each -> define(loader, each, domain));
         }
@@ -117,7 +118,7 @@ final class ReplacedClasses implements ClassFileTransformer {
     }
 
     private void define(ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
-        byte[] bytes = classes.get(name);
+        byte[] bytes = Objects.requireNonNull(classes.get(name));
         try {
             defining.invoke(loader, name.replace('/', '.'), bytes, 0, bytes.length, domain);
         } catch (InvocationTargetException e) {

@@ -68,7 +68,7 @@ public class NatRegMrCall extends SVCRegMr {
                         at + HANDLE)
                 : calls.register(domain.getObjId(), buffer, access, at);
         ByteBuffer read = results.getBuffer();
-        region = new NatIbvMr(handle, null, address, length, access, read.getInt(0),
+        region = new NatIbvMr(handle, domain.getContext(), address, length, access, read.getInt(0),
                 read.getInt(RKEY), read.getInt(HANDLE));
         return this;
     }

@@ -178,8 +178,9 @@ public class NativeDispatcher {
         return verbs.queue(queue);
     }
 
-    public int _reqNotifyCQ(long queue, int isSolicitedOnly) {
-        return verbs.requestNotification(queue, isSolicitedOnly);
+    public int _reqNotifyCQ(long queue, int isSolicitedOnly) throws IOException {
+        verbs.requestNotification(queue, isSolicitedOnly);
+        return DONE;
     }
 
     public int _getCqEvent(long channel, int milliseconds) throws IOException {
