@@ -432,7 +432,7 @@ class SocketContractTest {
 
     @Test
     void socketsOfAFamilyTakeItsAddresses() throws Exception {
-        InetSocketAddress ipv6 = new InetSocketAddress("::1", 7);
+        InetSocketAddress ipv6 = new InetSocketAddress(InetAddress.ofLiteral("::1"), 7);
         try (ServerSocket listener = RdmaSockets.openServerSocket(StandardProtocolFamily.INET)
                 .setOption(RdmaSocketOptions.RDMA_DEVICE, Transport.ROCE.device());
                 Socket socket = RdmaSockets.openSocket(StandardProtocolFamily.INET)
