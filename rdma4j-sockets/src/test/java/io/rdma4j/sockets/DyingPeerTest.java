@@ -1,5 +1,7 @@
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
+import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
 import io.rdma4j.testkit.Wait;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Tag;
@@ -10,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -17,6 +20,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
+
+import javax.management.JMX;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -96,12 +103,23 @@ class DyingPeerTest {
     void killedPeerIsAnExceptionForWhoWaitsForCredits(Transport transport) throws Exception {
         try (Peer peer = Peer.over(transport)) {
             fill(peer.channel());
+            int port = ((InetSocketAddress) peer.channel().getRemoteAddress()).getPort();
+            Wait.until("all is acknowledged", () -> unacknowledged(port) == 0);
             peer.program().signal("KILL");
             ByteBuffer buffer = ByteBuffer.allocate(100_000);
             assertThatThrownBy(() -> Wait.until("a write fails",
                     () -> peer.channel().write(buffer.clear()) < 0))
                     .isInstanceOf(IOException.class).hasMessageContaining("Connection ");
         }
+    }
+
+    private static int unacknowledged(int peerPort) throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("io.rdma4j:type=Sockets");
+        Wait.until("the bean is there", () -> server.isRegistered(name));
+        return JMX.newMXBeanProxy(server, name, SocketsMXBean.class).getConnections().stream()
+                .filter(each -> each.peerPort() == peerPort)
+                .mapToInt(SocketConnectionData::unacknowledged).sum();
     }
 
     /** It is not taken for dead: its device answers, though its application reads nothing. */
