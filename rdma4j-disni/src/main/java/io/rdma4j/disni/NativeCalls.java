@@ -14,13 +14,13 @@ public final class NativeCalls {
     public static final int REMOTE_ADDRESS = PostedQueuePair.REMOTE_ADDRESS;
     public static final int RKEY = PostedQueuePair.RKEY;
 
-    private final DeferredClosing closing = new DeferredClosing();
     private final CmCalls cm;
     private final VerbsCalls verbs;
 
     public NativeCalls() {
         Handles handles = new Handles();
         Devices devices = new Devices(handles);
+        DeferredClosing closing = new DeferredClosing();
         cm = new CmCalls(handles, devices, closing);
         verbs = new VerbsCalls(handles, devices, closing);
     }

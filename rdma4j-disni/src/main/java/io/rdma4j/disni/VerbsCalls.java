@@ -5,6 +5,7 @@ import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
@@ -90,8 +91,8 @@ public final class VerbsCalls {
     public long register(long domain, long address, int length, int access, long lkey, long rkey,
             long number) throws RdmaException {
         if (length < 0) {
-            throw Refusals.invalid("register memory", new IllegalArgumentException(
-                    "a region has no less than 0 bytes, not " + length));
+            throw new RdmaException(Errno.EINVAL, "register memory",
+                    "a region cannot have " + length + " bytes");
         }
         return register(domain, CallMemory.segment(address, length), access, lkey, rkey, number);
     }

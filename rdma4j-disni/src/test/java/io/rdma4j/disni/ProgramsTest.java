@@ -3,6 +3,7 @@ package io.rdma4j.disni;
 import io.rdma4j.disni.Plug.Version;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -10,7 +11,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -137,6 +141,7 @@ class ProgramsTest {
     @ParameterizedTest
     @MethodSource("all")
     @Tag("long")
+    @Timeout(600)
     void everyProgramRunsInEveryWay(Way way, Plug plug, Version version) throws Exception {
         Pair pair = new Pair(way, plug, version, directory);
         verbsByHand(pair);
@@ -232,10 +237,14 @@ class ProgramsTest {
         }
     }
 
-    /** The server never ends. */
+    /** The server never ends. Its port is always the same, so builds of this machine take turns. */
     private static void calls(Pair pair) throws Exception {
-        try (Program server = pair.serve("com.ibm.darpc.examples.server.DaRPCServer", "-a",
-                Loopback.OWN);
+        Path turns = Path.of(System.getProperty("java.io.tmpdir"), "rdma4j-darpc-port.lock");
+        try (FileChannel lock = FileChannel.open(turns, StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+                FileLock _ = lock.lock();
+                Program server = pair.serve("com.ibm.darpc.examples.server.DaRPCServer", "-a",
+                        Loopback.OWN);
                 Program client = pair.observe("com.ibm.darpc.examples.client.DaRPCClient", "-a",
                         Loopback.OWN, "-k", "2000")) {
             String said = client.awaitEnd();
