@@ -211,6 +211,17 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
     // ---------------------------------------------------------------- in the engine's thread
 
     private void free() {
+        try {
+            endConnections();
+        } finally {
+            // Also after a failure: who closes waits for it.
+            Freeing.all(id::close);
+            engine.open().remove(this);
+            tellFreed();
+        }
+    }
+
+    private void endConnections() {
         List<SocketConnection> left;
         lock.lock();
         try {
@@ -224,8 +235,9 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         left.forEach(each -> each.close(0));
         waiting.forEach(each -> reject(each.id()));
         waiting.clear();
-        Freeing.all(id::close);
-        engine.open().remove(this);
+    }
+
+    private void tellFreed() {
         lock.lock();
         try {
             isFreed = true;

@@ -5,6 +5,7 @@ import io.rdma4j.verbs.SystemErrors;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.ValueLayout;
+import java.util.function.Supplier;
 
 /** Whether this process can call Linux itself, and which calls it is refused. */
 public final class LinuxAccess {
@@ -24,6 +25,24 @@ public final class LinuxAccess {
                     + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
         }
         return null;
+    }
+
+    /**
+     * {@return why a network that needs some calls does not work here, or null if it does}
+     *
+     * @param refusal tries the calls, and says which one is refused, null if none is
+     */
+    public static @Nullable String obstacle(Supplier<@Nullable String> refusal) {
+        String ofSystem = obstacle();
+        if (ofSystem != null) {
+            return ofSystem;
+        }
+        try {
+            String refused = refusal.get();
+            return refused == null ? null : "a system call is refused: " + refused;
+        } catch (LinkageError e) {
+            return "the C library lacks what is needed: " + e.getMessage();
+        }
     }
 
     /** {@return a call and its error, null unless it was refused whatever it was about} */

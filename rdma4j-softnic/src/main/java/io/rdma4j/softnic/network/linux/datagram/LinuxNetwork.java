@@ -145,7 +145,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         if (hasWorked) {
             return null;
         }
-        String found = findObstacle();
+        String found = LinuxAccess.obstacle(DatagramSandbox::refusal);
         hasWorked = found == null;
         return found;
     }
@@ -153,19 +153,6 @@ public final class LinuxNetwork implements DatagramNetwork {
     /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
     public static boolean isTried() {
         return LinuxAccess.obstacle() == null;
-    }
-
-    private static @Nullable String findObstacle() {
-        String ofSystem = LinuxAccess.obstacle();
-        if (ofSystem != null) {
-            return ofSystem;
-        }
-        try {
-            String refused = DatagramSandbox.refusal();
-            return refused == null ? null : "a system call is refused: " + refused;
-        } catch (LinkageError e) {
-            return "the C library lacks what is needed: " + e.getMessage();
-        }
     }
 
     /**

@@ -98,7 +98,7 @@ public final class LinuxStreams implements StreamNetwork {
         if (hasWorked) {
             return null;
         }
-        String found = findObstacle();
+        String found = LinuxAccess.obstacle(StreamSandbox::refusal);
         hasWorked = found == null;
         return found;
     }
@@ -106,19 +106,6 @@ public final class LinuxStreams implements StreamNetwork {
     /** {@return whether calls of Linux are tried here at all} Then an {@link #obstacle} is one of those calls. */
     public static boolean isTried() {
         return LinuxAccess.obstacle() == null;
-    }
-
-    private static @Nullable String findObstacle() {
-        String ofSystem = LinuxAccess.obstacle();
-        if (ofSystem != null) {
-            return ofSystem;
-        }
-        try {
-            String refused = StreamSandbox.refusal();
-            return refused == null ? null : "a system call is refused: " + refused;
-        } catch (LinkageError e) {
-            return "the C library lacks what is needed: " + e.getMessage();
-        }
     }
 
     private static int family(InetSocketAddress address) {
