@@ -8,14 +8,7 @@ target=$root/$module/target/$directory
 classpath="$target/$module.jar:$target/lib/*"
 . "$root/build/jdk.sh"
 
-# Messages of the system have to be those that are documented, and that the JDK's words are compared with. All else, such as
-# the encoding of names, stays with the user's locale.
-if [ -n "${LC_ALL:-}" ]; then
-    LANG=$LC_ALL LC_CTYPE=$LC_ALL
-    export LANG LC_CTYPE
-    unset LC_ALL
-fi
-export LC_MESSAGES=C LANGUAGE=
+. "$root/build/english.sh"
 
 is_built() {
     [ -f "$target/built" ] || return 1

@@ -44,7 +44,8 @@ class LauncherTest {
             }
         }
         // It also looks where systems keep their JDKs; here those are of the test.
-        for (String file : List.of("rdma4j", "build/launch.sh", "build/jdk.sh")) {
+        for (String file : List.of("rdma4j", "build/launch.sh", "build/jdk.sh",
+                "build/english.sh", "build/tools.sh")) {
             script(root.resolve(file), Files.readString(Path.of("..", file))
                     .replaceAll("/(usr|opt|Library)/", directory + "/system/$1/"));
         }
