@@ -12,7 +12,7 @@ over RDMA or TCP as rules say. The first rule that matches decides:
   RULE      [connect:|listen:]ADDRESS[/BITS][:PORT[-PORT]]=rdma|tcp|auto
 
 Example: rdma4j run '10.0.0.0/8=rdma,*=tcp' -- java -jar app.jar
-docs/sockets.md has more.
+docs/howto/sockets.md has more.
 END
 }
 
