@@ -52,7 +52,7 @@ public final class Mistakes {
         make(address, "await a send that was not posted",
                 (client, local, remote) -> client.awaitSendCompletion());
         make(address, "await a send that is not signaled", (client, local, remote) -> {
-            client.postWrite(1, local, 0, 8, remote.address(), remote.rkey());
+            client.postSend(1, local, 0, 8);
             client.awaitSendCompletion();
         });
         make(address, "send 65 bytes without a region",

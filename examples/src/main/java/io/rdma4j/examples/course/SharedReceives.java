@@ -48,14 +48,12 @@ public final class SharedReceives {
             shared.arm(3); // 12
             for (QueuePair left : new QueuePair[]{left1, left2}) {
                 left.postSend(new SendWorkRequest().send().add(region, 0, 8));
-            }
-            for (int done = 0; done < 2;) {
                 WorkCompletion completion = new WorkCompletion();
-                if (receives.poll(completion)) {
-                    System.out.println("receive " + completion.id() + " of the queue went to "
-                            + (completion.queuePairNumber() == right1.number() ? "one" : "two"));
-                    done++;
+                while (!receives.poll(completion)) {
+                    Thread.onSpinWait();
                 }
+                System.out.println("receive " + completion.id() + " of the queue went to "
+                        + (completion.queuePairNumber() == right1.number() ? "one" : "two"));
             }
             show(context); // 13
             right1.modify(new QueuePairAttributes().state(QueuePairState.ERR));

@@ -27,7 +27,10 @@ class CourseTest {
     /** No other build on this machine takes it. */
     private static final String ADDRESS = TwoSides.ownLoopbackAddress().getHostAddress();
     /** Those that take the name of an interface or device, not an address. */
-    private static final Set<Lesson> DEVICE_LESSONS = EnumSet.of(Lesson.DEVICES, Lesson.MEMORY);
+    private static final Set<Lesson> DEVICE_LESSONS = EnumSet.of(Lesson.DEVICES, Lesson.MEMORY,
+            Lesson.BY_HAND, Lesson.COMPLETIONS);
+    /** Those whose two sides print at once, in any order. */
+    private static final Set<Lesson> TWO_SIDES = EnumSet.of(Lesson.CONNECTION, Lesson.BY_HAND);
     private static final int MOST_LINES = 100;
 
     @ParameterizedTest
@@ -105,10 +108,9 @@ class CourseTest {
         return DEVICE_LESSONS.contains(lesson) ? new String[0] : new String[]{ADDRESS};
     }
 
-    /** Two sides that run at once print in any order. */
     private static String comparable(Lesson lesson, String output) {
         String text = Page.comparable(output);
-        return lesson != Lesson.CONNECTION ? text
+        return !TWO_SIDES.contains(lesson) ? text
                 : text.lines().sorted(Comparator.comparing(line -> line.replaceAll(":.*", "")))
                         .reduce("", (all, each) -> all + each + "\n");
     }
