@@ -8,15 +8,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,6 +92,23 @@ class CourseTest {
             assertThat(names.getFirst()).filteredOn(name -> !name.equals("README.md"))
                     .allSatisfy(name -> assertThat(index).contains("](" + name + ")"));
         }
+    }
+
+    /** Claims of tutorials stand in both languages with the same tests, and each test stands there. */
+    @Test
+    void correctionsNameTheTestsThatShowThem() throws IOException {
+        Set<String> tests = Arrays.stream(TutorialClaimsTest.class.getDeclaredMethods())
+                .filter(method -> method.isAnnotationPresent(Test.class)).map(Method::getName)
+                .collect(Collectors.toSet());
+        List<List<String>> named = new ArrayList<>();
+        for (String language : LANGUAGES) {
+            String text = Files.readString(Page.COURSE.resolve(language, "corrections.md"));
+            named.add(Pattern.compile("`([\\w.]+)`(?=[^|]*\\|\n)").matcher(text).results()
+                    .map(match -> match.group(1)).toList());
+        }
+        assertThat(named.getFirst()).containsExactlyElementsOf(named.getLast());
+        assertThat(named.getFirst()).filteredOn(name -> !name.contains(".")).isSubsetOf(tests)
+                .containsAll(tests);
     }
 
     private static List<String> pages(String language) {
