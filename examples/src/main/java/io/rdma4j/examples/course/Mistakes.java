@@ -12,12 +12,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 
 /** What beginners do wrong, and what they are told. */
 public final class Mistakes {
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
-
     private Mistakes() {}
 
     private interface Mistake {
@@ -32,12 +29,14 @@ public final class Mistakes {
     public static void main(String... words) throws Exception {
         InetAddress address = InetAddress.getByName(words.length > 0 ? words[0] : "127.0.0.1");
         make("find a device that is not there", () -> RdmaDevices.find("mlx5_0"));
-        try (CmId id = CmId.create(PortSpace.TCP)) {
+        try (CmId listener = CmId.create(PortSpace.TCP); CmId id = CmId.create(PortSpace.TCP)) {
+            listener.bindAddress(new InetSocketAddress(address, 0));
+            listener.listen(1);
             make("connect at once", id::connect);
             make("create the queue pair at once", id::createQueuePair);
-            id.resolveAddress(new InetSocketAddress(address, 1), TIMEOUT);
+            id.resolveAddress(new InetSocketAddress(address, 1), Pair.TIMEOUT);
             make("connect without a route", id::connect);
-            id.resolveRoute(TIMEOUT);
+            id.resolveRoute(Pair.TIMEOUT);
             make("connect without a queue pair", id::connect);
             id.createQueuePair();
             make("ask for 8 retries", () -> new ConnectionParameters().retryCount(8));

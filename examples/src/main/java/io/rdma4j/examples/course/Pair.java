@@ -13,7 +13,7 @@ import java.util.concurrent.FutureTask;
 
 /** Two connected ids in one program, by the steps of lesson 3 with synchronous ids. */
 final class Pair implements AutoCloseable {
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     final CmId client;
     final CmId server;
