@@ -5,17 +5,10 @@
 # Apart from what is built for another module: a jar that is built anew fits the cache of the tools no more.
 directory=launcher-$module
 target=$root/$module/target/$directory
-classpath="$target/$module-0.1.0-SNAPSHOT.jar:$target/lib/*"
+classpath="$target/$module.jar:$target/lib/*"
 . "$root/build/jdk.sh"
 
-# Messages of the system have to be those that are documented, and that the JDK's words are compared with. All else, such as
-# the encoding of names, stays with the user's locale.
-if [ -n "${LC_ALL:-}" ]; then
-    LANG=$LC_ALL LC_CTYPE=$LC_ALL
-    export LANG LC_CTYPE
-    unset LC_ALL
-fi
-export LC_MESSAGES=C LANGUAGE=
+. "$root/build/english.sh"
 
 is_built() {
     [ -f "$target/built" ] || return 1
@@ -91,6 +84,9 @@ build() {
     fi
     echo "$name: building (once) ..." >&2
     log=$root/target/build.log
+    # Of another version, or no dependency any more.
+    rm -rf "$target/lib"
+    rm -f "$target"/*.jar
     # As old as the start of the build: a source that changes meanwhile is newer. File times are
     # coarse, so the build starts when the clock has moved on.
     touch "$root/target/built"

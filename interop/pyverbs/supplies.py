@@ -62,7 +62,7 @@ def fetch_graalpy(jdk):
   <modelVersion>4.0.0</modelVersion>
   <groupId>io.rdma4j</groupId>
   <artifactId>rdma4j-interop-pyverbs</artifactId>
-  <version>0.1.0-SNAPSHOT</version>
+  <version>0</version>
   <dependencies>
     <dependency>
       <groupId>org.graalvm.polyglot</groupId>

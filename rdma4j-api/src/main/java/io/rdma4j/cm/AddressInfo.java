@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 /**
  * The result of looking up a node name and a service: addresses, port space and type of queue pair.
  *
- * <p>C: {@code struct rdma_addrinfo}; the list takes the place of {@code ai_next} and of
- * {@code rdma_freeaddrinfo}. Route and connection data ({@code ai_route}, {@code ai_connect}) exist on
- * InfiniBand alone.
+ * <p>C: {@code struct} {@index rdma_addrinfo}; the list takes the place of {@index ai_next of struct rdma_addrinfo} and of
+ * {@index rdma_freeaddrinfo}. Route and connection data ({@index ai_route of struct rdma_addrinfo},
+ * {@index ai_connect of struct rdma_addrinfo}) exist on InfiniBand alone.
  *
  * <p>Immutable; equal if all addresses and values are. A later version may have further ones.
  *
@@ -45,27 +45,30 @@ public final class AddressInfo {
         this.destination = destination;
     }
 
-    /** {@return whether it is for a listener} C: {@code RAI_PASSIVE} of {@code ai_flags}. */
+    /** {@return whether it is for a listener} C: {@index RAI_PASSIVE} of {@index ai_flags of struct rdma_addrinfo}. */
     public boolean isPassive() {
         return isPassive;
     }
 
-    /** {@return the port space} C: {@code ai_port_space}. */
+    /** {@return the port space} C: {@index ai_port_space of struct rdma_addrinfo}. */
     public PortSpace portSpace() {
         return portSpace;
     }
 
-    /** {@return the type of queue pair} C: {@code ai_qp_type}. */
+    /** {@return the type of queue pair} C: {@index ai_qp_type of struct rdma_addrinfo}. */
     public QueuePairType queuePairType() {
         return queuePairType;
     }
 
-    /** {@return the local address, or null to let the route to the destination decide} C: {@code ai_src_addr}. */
+    /**
+     * {@return the local address, or null to let the route to the destination decide} C:
+     * {@index ai_src_addr of struct rdma_addrinfo}.
+     */
     public @Nullable InetSocketAddress source() {
         return source;
     }
 
-    /** {@return the peer's address, or null for a listener} C: {@code ai_dst_addr}. */
+    /** {@return the peer's address, or null for a listener} C: {@index ai_dst_addr of struct rdma_addrinfo}. */
     public @Nullable InetSocketAddress destination() {
         return destination;
     }
@@ -99,18 +102,18 @@ public final class AddressInfo {
      * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
      */
     public enum Flag {
-        /** The addresses are for a listener. C: {@code RAI_PASSIVE}. */
+        /** The addresses are for a listener. C: {@index RAI_PASSIVE}. */
         PASSIVE,
-        /** The node is a numeric address; no name is looked up. C: {@code RAI_NUMERICHOST}. */
+        /** The node is a numeric address; no name is looked up. C: {@index RAI_NUMERICHOST}. */
         NUMERIC_HOST,
-        /** The node is read as an address of the family given. C: {@code RAI_FAMILY}. */
+        /** The node is read as an address of the family given. C: {@index RAI_FAMILY}. */
         FAMILY
     }
 
     /**
      * What to look up.
      *
-     * <p>C: the {@code hints} of {@code rdma_getaddrinfo}. A mutable object of the caller, copied when used.
+     * <p>C: the {@code hints} of {@index rdma_getaddrinfo}. A mutable object of the caller, copied when used.
      */
     public static final class Hints {
         private final Set<Flag> flags = EnumSet.noneOf(Flag.class);
@@ -140,7 +143,7 @@ public final class AddressInfo {
             return this;
         }
 
-        /** Asks for addresses of one IP version only ({@code ai_family}). */
+        /** Asks for addresses of one IP version only ({@index ai_family of struct rdma_addrinfo}). */
         public Hints family(StandardProtocolFamily value) {
             family = value;
             return this;
@@ -219,7 +222,7 @@ public final class AddressInfo {
 
     /**
      * {@return the addresses of a node and a service, at least one, the best first} It waits for the name
-     * service. C: {@code rdma_getaddrinfo}.
+     * service. C: {@index rdma_getaddrinfo}.
      *
      * @param node a name or an address; null for the wildcard address of a listener, otherwise for
      *        loopback, or with no service either for the addresses in the hints

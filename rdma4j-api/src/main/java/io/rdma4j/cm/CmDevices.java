@@ -9,7 +9,7 @@ import java.util.List;
 /**
  * The open devices that ids use, for applications that want to create objects before they have an id.
  *
- * <p>C: {@code rdma_get_devices}. The contexts are those that {@link CmId#context} returns; they stay
+ * <p>C: {@index rdma_get_devices}. The contexts are those that {@link CmId#context} returns; they stay
  * open until this is closed. Thread safe.
  *
  * @since 0.1.0
@@ -39,7 +39,7 @@ public final class CmDevices implements AutoCloseable {
         return List.copyOf(contexts);
     }
 
-    /** Releases them: a device closes when nothing else uses it. Idempotent. C: {@code rdma_free_devices}. */
+    /** Releases them: a device closes when nothing else uses it. Idempotent. C: {@index rdma_free_devices}. */
     @Override
     public void close() {
         leases.forEach(DeviceLease::release);

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * An event of a {@link CmId}; {@link CmEventType} says what each type means and what to do.
  *
- * <p>C: {@code struct rdma_cm_event}. It must be acknowledged, by {@link #acknowledge} or by closing it;
+ * <p>C: {@code struct} {@index rdma_cm_event}. It must be acknowledged, by {@link #acknowledge} or by closing it;
  * an id with unacknowledged events cannot be closed. Thread safe.
  *
  * @since 0.1.0
@@ -62,22 +62,24 @@ public final class CmEvent implements AutoCloseable {
         acknowledged.set(true);
     }
 
-    /** {@return what happened} C: {@code event}. */
+    /** {@return what happened} C: {@index event of struct rdma_cm_event}. */
     public CmEventType type() {
         return type;
     }
 
-    /** {@return the number of that in rdma_cma.h, also where it is UNKNOWN} C: {@code event}. */
+    /** {@return the number of that in rdma_cma.h, also where it is UNKNOWN} C: {@index event of struct rdma_cm_event}. */
     public int typeCode() {
         return typeCode;
     }
 
-    /** {@return the id it happened to; for a request, a new id for the connection} C: {@code id}. */
+    /**
+     * {@return the id it happened to; for a request, a new id for the connection} C: {@index id of struct rdma_cm_event}.
+     */
     public CmId id() {
         return id;
     }
 
-    /** {@return the id that listened, for a request} C: {@code listen_id}. */
+    /** {@return the id that listened, for a request} C: {@index listen_id of struct rdma_cm_event}. */
     public @Nullable CmId listenId() {
         return listenId;
     }
@@ -95,7 +97,7 @@ public final class CmEvent implements AutoCloseable {
      * <li>Anything else: 0.
      * </ul>
      *
-     * <p>C: {@code status}.
+     * <p>C: {@index status of struct rdma_cm_event}.
      */
     public int status() {
         return details.status();
@@ -104,7 +106,7 @@ public final class CmEvent implements AutoCloseable {
     /**
      * {@return the parameters that the peer requested or granted, or the private data of its refusal; for CONNECT_REQUEST,
      * CONNECT_RESPONSE, ESTABLISHED and REJECTED of a connection} It is a copy, which belongs to the caller. C:
-     * {@code param.conn}.
+     * {@code param.}{@index conn of struct rdma_cm_event}.
      */
     public @Nullable ConnectionParameters parameters() {
         ConnectionParameters told = details.connection();
@@ -112,7 +114,8 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return where to send; for ESTABLISHED of a datagram service and for MULTICAST_JOIN} C: {@code param.ud}.
+     * {@return where to send; for ESTABLISHED of a datagram service and for MULTICAST_JOIN} C:
+     * {@code param.}{@index ud of struct rdma_cm_event}.
      */
     public @Nullable DatagramParameters datagram() {
         return details.datagram();
@@ -126,7 +129,7 @@ public final class CmEvent implements AutoCloseable {
         return details.privateData();
     }
 
-    /** {@return the number given to {@link CmId#writeEvent}} C: {@code param.arg}. */
+    /** {@return the number given to {@link CmId#writeEvent}} C: {@code param.}{@index arg of struct rdma_cm_event}. */
     public long argument() {
         return details.argument();
     }
@@ -139,7 +142,7 @@ public final class CmEvent implements AutoCloseable {
         return details.joinContext();
     }
 
-    /** Acknowledges the event. Idempotent. C: {@code rdma_ack_cm_event}. */
+    /** Acknowledges the event. Idempotent. C: {@index rdma_ack_cm_event}. */
     public void acknowledge() {
         if (acknowledged.compareAndSet(false, true)) {
             unacknowledged.acknowledge(1);

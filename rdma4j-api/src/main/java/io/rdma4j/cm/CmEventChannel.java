@@ -19,7 +19,7 @@ import java.util.List;
 /**
  * Delivers the events of {@link CmId}s; one channel can serve many ids on several devices.
  *
- * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
+ * <p>C: {@code struct} {@index rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
  * platform thread that waits may drive a device meanwhile, unless another thread does.
  *
  * @since 0.1.0
@@ -34,7 +34,7 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
                 set);
     }
 
-    /** {@return a new channel} C: {@code rdma_create_event_channel}. */
+    /** {@return a new channel} C: {@index rdma_create_event_channel}. */
     public static CmEventChannel create() {
         return new CmEventChannel(null);
     }
@@ -45,7 +45,7 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
     }
 
     /**
-     * Waits for the next event; it must be acknowledged. C: {@code rdma_get_cm_event}.
+     * Waits for the next event; it must be acknowledged. C: {@index rdma_get_cm_event}.
      *
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
@@ -79,7 +79,7 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
     }
 
     /**
-     * {@inheritDoc} C: {@code rdma_event_channel.fd} (rdma_create_event_channel(3)).
+     * {@inheritDoc} C: {@code rdma_event_channel.}{@index fd of struct rdma_event_channel} (rdma_create_event_channel(3)).
      *
      * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
      */
@@ -94,7 +94,7 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
     }
 
     /**
-     * Closes the channel and wakes its waiters. Idempotent. C: {@code rdma_destroy_event_channel}.
+     * Closes the channel and wakes its waiters. Idempotent. C: {@index rdma_destroy_event_channel}.
      *
      * @throws RdmaException EBUSY while ids use it
      */

@@ -3,7 +3,7 @@ package io.rdma4j.cm;
 /**
  * What happened to a {@link CmId}. Each constant says when its event comes and what to do next.
  *
- * <p>C: {@code enum rdma_cm_event_type}, {@code rdma_event_str}.
+ * <p>C: {@code enum} {@index rdma_cm_event_type}, {@index rdma_event_str}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
@@ -12,41 +12,41 @@ package io.rdma4j.cm;
 public enum CmEventType {
     /**
      * {@link CmId#resolveAddress} has found the device and the local address that lead to the destination. Next:
-     * {@link CmId#resolveRoute}. C: {@code RDMA_CM_EVENT_ADDR_RESOLVED}.
+     * {@link CmId#resolveRoute}. C: {@index RDMA_CM_EVENT_ADDR_RESOLVED}.
      */
     ADDR_RESOLVED(0),
     /**
      * {@link CmId#resolveAddress} has found no device or local address that leads to the destination;
      * {@link CmEvent#cause} says why. The id is as before the call, so it may be tried again. C:
-     * {@code RDMA_CM_EVENT_ADDR_ERROR}.
+     * {@index RDMA_CM_EVENT_ADDR_ERROR}.
      */
     ADDR_ERROR(1),
     /**
      * {@link CmId#resolveRoute} has found a path to the destination. Next: {@link CmId#createQueuePair} and
-     * {@link CmId#connect}. C: {@code RDMA_CM_EVENT_ROUTE_RESOLVED}.
+     * {@link CmId#connect}. C: {@index RDMA_CM_EVENT_ROUTE_RESOLVED}.
      */
     ROUTE_RESOLVED(2),
     /**
      * {@link CmId#resolveRoute} has found no path: the device has lost the local address, or its port is down. The
-     * address stays resolved, so the route may be tried again. C: {@code RDMA_CM_EVENT_ROUTE_ERROR}.
+     * address stays resolved, so the route may be tried again. C: {@index RDMA_CM_EVENT_ROUTE_ERROR}.
      */
     ROUTE_ERROR(3),
     /**
      * A peer wants to connect to a listening id, or looks up its datagram service. {@link CmEvent#id} is a new id that
      * stands for the request: accept or reject it, and close it in the end. C:
-     * {@code RDMA_CM_EVENT_CONNECT_REQUEST}.
+     * {@index RDMA_CM_EVENT_CONNECT_REQUEST}.
      */
     CONNECT_REQUEST(4),
     /**
      * The peer has accepted the connection, and the id has no queue pair of its own. Bring the application's queue
      * pair up with {@link CmId#initQueuePairAttributes}, then call {@link CmId#establish}, or
      * {@link CmId#reject}. Over iWARP {@link #ESTABLISHED} comes instead. C:
-     * {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
+     * {@index RDMA_CM_EVENT_CONNECT_RESPONSE}.
      */
     CONNECT_RESPONSE(5),
     /**
      * Connecting failed on this side after the peer had accepted: this side's queue pair could not be brought up;
-     * {@link CmEvent#cause} says why. Close the id. C: {@code RDMA_CM_EVENT_CONNECT_ERROR}.
+     * {@link CmEvent#cause} says why. Close the id. C: {@index RDMA_CM_EVENT_CONNECT_ERROR}.
      */
     CONNECT_ERROR(6),
     /**
@@ -55,64 +55,64 @@ public enum CmEventType {
      * the other side has closed its id ({@link CmEvent#status} is a negative errno); or a datagram service has refused the
      * look-up ({@code status} is above 0). The id of a request that is not answered yet gets it, too, when the requester
      * withdraws over iWARP; on RoCE and InfiniBand it gets {@link #REJECTED}. Close the id, and try again with a new one. C:
-     * {@code RDMA_CM_EVENT_UNREACHABLE}.
+     * {@index RDMA_CM_EVENT_UNREACHABLE}.
      */
     UNREACHABLE(7),
     /**
      * The peer has refused the connection, or its system has because no process listens there;
      * {@link CmEvent#description} gives the reason in words. It also comes to an id that has accepted, if the peer
-     * then withdraws. Close the id. C: {@code RDMA_CM_EVENT_REJECTED}.
+     * then withdraws. Close the id. C: {@index RDMA_CM_EVENT_REJECTED}.
      */
     REJECTED(8),
     /**
      * The connection is established on this side: sends may be posted. For a datagram service: the look-up succeeded,
-     * and {@link CmEvent#datagram} says where to send. C: {@code RDMA_CM_EVENT_ESTABLISHED}.
+     * and {@link CmEvent#datagram} says where to send. C: {@index RDMA_CM_EVENT_ESTABLISHED}.
      */
     ESTABLISHED(9),
     /**
      * One of the two sides has ended the connection. If it was the peer, call {@link CmId#disconnect} to flush the
      * requests that are outstanding on the queue pair. Then close the id. C:
-     * {@code RDMA_CM_EVENT_DISCONNECTED}.
+     * {@index RDMA_CM_EVENT_DISCONNECTED}.
      */
     DISCONNECTED(10),
     /**
      * The device of the id was removed, so no further step of the id can succeed. Close the id and the objects that were
-     * created with it. C: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}.
+     * created with it. C: {@index RDMA_CM_EVENT_DEVICE_REMOVAL}.
      */
     DEVICE_REMOVAL(11),
     /**
      * {@link CmId#joinMulticast} has joined the group: datagrams of the group arrive from now on, and
-     * {@link CmEvent#datagram} says where to send. C: {@code RDMA_CM_EVENT_MULTICAST_JOIN}.
+     * {@link CmEvent#datagram} says where to send. C: {@index RDMA_CM_EVENT_MULTICAST_JOIN}.
      */
     MULTICAST_JOIN(12),
     /**
      * {@link CmId#joinMulticast} could not join the group; {@link CmEvent#cause} says why. The id is as before
-     * the call. C: {@code RDMA_CM_EVENT_MULTICAST_ERROR}.
+     * the call. C: {@index RDMA_CM_EVENT_MULTICAST_ERROR}.
      */
     MULTICAST_ERROR(13),
     /**
      * The local address of the id has moved to another interface, or was removed. An existing connection is not ended by
-     * this; if it stops working, connect anew with a new id. C: {@code RDMA_CM_EVENT_ADDR_CHANGE}.
+     * this; if it stops working, connect anew with a new id. C: {@index RDMA_CM_EVENT_ADDR_CHANGE}.
      */
     ADDR_CHANGE(14),
     /**
      * The waiting time after the end of the connection is over: no late packet of it can arrive any more. An application
-     * that keeps its queue pair may now use it for another connection. C: {@code RDMA_CM_EVENT_TIMEWAIT_EXIT}.
+     * that keeps its queue pair may now use it for another connection. C: {@index RDMA_CM_EVENT_TIMEWAIT_EXIT}.
      */
     TIMEWAIT_EXIT(15),
     /**
      * {@link CmId#resolveAddressInfo} has found addresses. Next: {@link CmId#queryAddressInfo}. C:
-     * {@code RDMA_CM_EVENT_ADDRINFO_RESOLVED}.
+     * {@index RDMA_CM_EVENT_ADDRINFO_RESOLVED}.
      */
     ADDRINFO_RESOLVED(16),
     /**
      * {@link CmId#resolveAddressInfo} has found no address for the name or no port for the service;
-     * {@link CmEvent#cause} says which. It may be tried again. C: {@code RDMA_CM_EVENT_ADDRINFO_ERROR}.
+     * {@link CmEvent#cause} says which. It may be tried again. C: {@index RDMA_CM_EVENT_ADDRINFO_ERROR}.
      */
     ADDRINFO_ERROR(17),
     /**
      * A thread of the application has called {@link CmId#writeEvent}; its meaning is up to the application. C:
-     * {@code RDMA_CM_EVENT_USER}.
+     * {@index RDMA_CM_EVENT_USER}.
      */
     USER(18),
     /** One that this version does not know; {@link CmEvent#typeCode} has its number. Nothing needs to be done. */

@@ -29,7 +29,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One end of a connection, a listener, or one end of a datagram service. It plays the role of a socket.
  *
- * <p>C: {@code struct rdma_cm_id}. An id created with an {@link CmEventChannel} is asynchronous: each step
+ * <p>C: {@code struct} {@index rdma_cm_id}. An id created with an {@link CmEventChannel} is asynchronous: each step
  * returns at once, and its outcome arrives as an event. An id created without one is synchronous: each step
  * waits for its outcome and throws on failure. When the peer of a synchronous id disconnects, the id's queue pair
  * fails, so that no thread waits in vain: outstanding requests are flushed, and then waits for completions end with
@@ -111,7 +111,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return a new asynchronous id} C: {@code rdma_create_id}.
+     * {@return a new asynchronous id} C: {@index rdma_create_id}.
      *
      * @throws RdmaException EBADF if the channel is closed
      */
@@ -120,7 +120,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return a new synchronous id} C: {@code rdma_create_id} without a channel.
+     * {@return a new synchronous id} C: {@index rdma_create_id} without a channel.
      *
      * @throws RdmaException as {@link #create(CmEventChannel, PortSpace)}; there is no channel that could be closed
      */
@@ -129,7 +129,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return a new synchronous id that is ready to connect or to listen, without a queue pair} C: {@code rdma_create_ep}
+     * {@return a new synchronous id that is ready to connect or to listen, without a queue pair} C: {@index rdma_create_ep}
      * with a {@code qp_init_attr} of {@code NULL}.
      *
      * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
@@ -141,7 +141,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return a new synchronous id that is ready to connect or to listen} The address and route of an active one are
      * resolved, each within two seconds. A passive one is bound; each id of {@link #awaitRequest} then has a queue pair. To
-     * use it asynchronously, {@link #migrate} it. C: {@code rdma_create_ep}; {@code rdma_destroy_ep} is {@link #close}.
+     * use it asynchronously, {@link #migrate} it. C: {@index rdma_create_ep}; {@index rdma_destroy_ep} is {@link #close}.
      *
      * @param attributes of the queue pairs; the address information determines their type
      * @throws RdmaException EINVAL for a type of queue pair that the
@@ -244,23 +244,27 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     // ---------------------------------------------------------------- properties
 
     /**
-     * {@return the channel of its events; a synchronous id has a private one} C: {@code id->channel}.
+     * {@return the channel of its events; a synchronous id has a private one} C:
+     * {@code id->}{@index channel of struct rdma_cm_id}.
      */
     public CmEventChannel channel() {
         return events.channel();
     }
 
-    /** {@return its port space} C: {@code id->ps}. */
+    /** {@return its port space} C: {@code id->}{@index ps of struct rdma_cm_id}. */
     public PortSpace portSpace() {
         return kind.space();
     }
 
-    /** {@return the type of its queue pair} C: {@code id->qp_type}. */
+    /** {@return the type of its queue pair} C: {@code id->}{@index qp_type of struct rdma_cm_id}. */
     public QueuePairType queuePairType() {
         return kind.type();
     }
 
-    /** {@return the object attached by {@link #userContext(Object)}, or null} C: {@code id->context}. */
+    /**
+     * {@return the object attached by {@link #userContext(Object)}, or null} C:
+     * {@code id->}{@index context of struct rdma_cm_id}.
+     */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -271,7 +275,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return the device it uses} C: {@code id->verbs}.
+     * {@return the device it uses} C: {@code id->}{@index verbs of struct rdma_cm_id}.
      *
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -280,7 +284,10 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return addresses.device().context();
     }
 
-    /** {@return the port of the device it uses, 0 before it has a device} C: {@code id->port_num}. */
+    /**
+     * {@return the port of the device it uses, 0 before it has a device} C:
+     * {@code id->}{@index port_num of struct rdma_cm_id}.
+     */
     public int devicePort() {
         return addresses.devicePort();
     }
@@ -331,7 +338,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return the local address and port} C: {@code rdma_get_local_addr}.
+     * {@return the local address and port} C: {@index rdma_get_local_addr}.
      *
      * @throws IllegalStateException before an address is bound or resolved
      */
@@ -340,7 +347,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return the peer's address and port} C: {@code rdma_get_peer_addr}.
+     * {@return the peer's address and port} C: {@index rdma_get_peer_addr}.
      *
      * @throws IllegalStateException before an address is resolved, and for a listener
      */
@@ -348,13 +355,13 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return addresses.peer("peer address");
     }
 
-    /** {@return the local port, 0 before it has one} C: {@code rdma_get_src_port}. */
+    /** {@return the local port, 0 before it has one} C: {@index rdma_get_src_port}. */
     public int localPort() {
         InetSocketAddress address = addresses.local();
         return address == null ? 0 : address.getPort();
     }
 
-    /** {@return the peer's port, 0 before the id has a destination} C: {@code rdma_get_dst_port}. */
+    /** {@return the peer's port, 0 before the id has a destination} C: {@index rdma_get_dst_port}. */
     public int peerPort() {
         InetSocketAddress address = addresses.peer();
         return address == null ? 0 : address.getPort();
@@ -365,7 +372,10 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return backlog.addresses();
     }
 
-    /** {@return the event that ended the last step of a synchronous id, or null} C: {@code id->event}. */
+    /**
+     * {@return the event that ended the last step of a synchronous id, or null} C:
+     * {@code id->}{@index event of struct rdma_cm_id}.
+     */
     public @Nullable CmEvent event() {
         return events.last();
     }
@@ -393,7 +403,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Sets the IP type of service or traffic class of the packets, 0 to 255; before the route is resolved.
-     * The peer uses it too. C: {@code RDMA_OPTION_ID_TOS}.
+     * The peer uses it too. C: {@index rdma_set_option} with {@index RDMA_OPTION_ID_TOS}.
      *
      * @throws RdmaException EBADF if the id is closed
      */
@@ -404,7 +414,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Sets whether the id may share its port with other ids for which this is set. Only one of them can listen.
-     * C: {@code RDMA_OPTION_ID_REUSEADDR}.
+     * C: {@index RDMA_OPTION_ID_REUSEADDR}.
      *
      * @throws RdmaException EINVAL to set it once the id listens, or to clear it once the id is bound
      */
@@ -419,7 +429,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Sets whether the wildcard address means only the addresses of its own IP version. By default it means those
-     * of both. C: {@code RDMA_OPTION_ID_AFONLY}.
+     * of both. C: {@index RDMA_OPTION_ID_AFONLY}.
      *
      * @throws RdmaException EINVAL unless the id is new or bound
      */
@@ -434,7 +444,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Sets the acknowledgement time-out of the queue pair; before connecting or accepting. C:
-     * {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * {@index RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
      * @param exponent the time-out is 4.096 us times 2 to this power, 1 to 31; 0 for no time-out
      * @throws RdmaException EINVAL if the id's queue pair is not of type RC
@@ -452,7 +462,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * Sets the path MTU of the connection; before connecting. Without it the connection gets the largest that both sides and
      * the network between them can have, as far as their systems know. Devices whose kernel decides it ignore it, and iWARP,
-     * where TCP finds it. C: {@code RDMA_OPTION_IB_PATH}, {@code struct ibv_path_record}, {@code mtu}.
+     * where TCP finds it. C: {@index RDMA_OPTION_IB_PATH}, {@code struct ibv_path_record}, {@code mtu}.
      *
      * @param value the path MTU, null for the largest; {@link #connect} fails with EINVAL if it is larger than this side's
      *        system knows to pass, and the peer rejects one that it cannot have
@@ -474,7 +484,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     // ---------------------------------------------------------------- addresses and routes
 
     /**
-     * Binds the id to a local address and port. C: {@code rdma_bind_addr}.
+     * Binds the id to a local address and port. C: {@index rdma_bind_addr}.
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
      * @throws RdmaException ENODEV if there is no device, EOPNOTSUPP if ids can use none on this machine, EADDRNOTAVAIL if
@@ -487,7 +497,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Finds device and local address for a destination; ends with ADDR_RESOLVED or ADDR_ERROR. C:
-     * {@code rdma_resolve_addr}.
+     * {@index rdma_resolve_addr}.
      *
      * @param destination the peer's address, or a multicast address
      * @param timeout how long to try
@@ -505,7 +515,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Finds the device for a destination from a given local address; ends with ADDR_RESOLVED or ADDR_ERROR. C:
-     * {@code rdma_resolve_addr} with a source.
+     * {@index rdma_resolve_addr} with a source.
      *
      * @param source the local address, port 0 for any; null to let the route decide
      * @throws RdmaException as {@link #resolveAddress(InetSocketAddress, Duration)}, and as {@link #bindAddress} for the local address
@@ -517,7 +527,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Finds the path to the resolved address; ends with ROUTE_RESOLVED or ROUTE_ERROR. C:
-     * {@code rdma_resolve_route}.
+     * {@index rdma_resolve_route}.
      *
      * @param timeout how long to try
      * @throws RdmaException EINVAL unless the address is resolved, ENODEV if the device was removed; a
@@ -530,7 +540,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Looks up a name and a service in the background; ends with ADDRINFO_RESOLVED or ADDRINFO_ERROR. C:
-     * {@code rdma_resolve_addrinfo}.
+     * {@index rdma_resolve_addrinfo}.
      *
      * @param node as for {@link AddressInfo#resolve}
      * @param service as for {@link AddressInfo#resolve}
@@ -544,7 +554,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * {@return what {@link #resolveAddressInfo} found, the best first} C: {@code rdma_query_addrinfo}.
+     * {@return what {@link #resolveAddressInfo} found, the best first} C: {@index rdma_query_addrinfo}.
      *
      * @throws RdmaException ENODATA before ADDRINFO_RESOLVED
      */
@@ -556,8 +566,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     // ---------------------------------------------------------------- queue pair
 
     /**
-     * Creates the id's queue pair with the sizes of new {@link QueuePairInitAttributes}. C: {@code rdma_create_qp} with a
-     * {@code pd} of {@code NULL}.
+     * Creates the id's queue pair with the sizes of new {@link QueuePairInitAttributes}. C: {@index rdma_create_qp} with a
+     * {@index pd of struct rdma_cm_id} of {@code NULL}.
      *
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
@@ -569,8 +579,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Creates the id's queue pair, in the protection domain that the device's ids share. Receives can be posted to it at
-     * once; connecting and accepting bring it to RTS. One of type UD can also send at once. C: {@code rdma_create_qp},
-     * {@code rdma_create_qp_ex}, with a {@code pd} of {@code NULL}.
+     * once; connecting and accepting bring it to RTS. One of type UD can also send at once. C: {@index rdma_create_qp},
+     * {@index rdma_create_qp_ex}, with a {@index pd of struct rdma_cm_id} of {@code NULL}.
      *
      * @param attributes its attributes. Its type is that of the id ({@link #queuePairType}). A missing completion queue is
      *        created, with a channel. If they name no shared receive queue, that of the id is used, if it has one. Inline
@@ -586,8 +596,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Creates the id's queue pair in a protection domain of the program's. C: {@code rdma_create_qp},
-     * {@code rdma_create_qp_ex}.
+     * Creates the id's queue pair in a protection domain of the program's. C: {@index rdma_create_qp},
+     * {@index rdma_create_qp_ex}.
      *
      * @param domain a domain of {@link #context}
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
@@ -610,7 +620,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Closes the id's queue pair and the completion queues that were created with it, and detaches it from multicast
-     * groups. It does nothing without a queue pair. Repeat a call that failed. C: {@code rdma_destroy_qp}.
+     * groups. It does nothing without a queue pair. Repeat a call that failed. C: {@index rdma_destroy_qp}.
      *
      * @throws RdmaException EBUSY while the queue pair or its completion queues have unacknowledged events, or while
      *         other queue pairs use those queues
@@ -622,7 +632,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Creates a shared receive queue for the queue pairs of this id, in the protection domain that the device's ids share.
-     * C: {@code rdma_create_srq} and {@code rdma_create_srq_ex} with a {@code pd} of {@code NULL}.
+     * C: {@index rdma_create_srq} and {@index rdma_create_srq_ex} with a {@index pd of struct rdma_cm_id} of {@code NULL}.
      *
      * @param attributes its user context is this id if none is set
      * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, for type XRC
@@ -637,8 +647,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq},
-     * {@code rdma_create_srq_ex}.
+     * Creates a shared receive queue for the queue pairs of this id. C: {@index rdma_create_srq},
+     * {@index rdma_create_srq_ex}.
      *
      * @param domain a domain of {@link #context}
      * @param attributes its user context is this id if none is set
@@ -657,7 +667,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}.
+     * Closes the id's shared receive queue, after its queue pair. C: {@index rdma_destroy_srq}.
      *
      * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events
      */
@@ -668,7 +678,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return the attributes that move a queue pair of the application to a state, including the
      * state} INIT is possible once the id has an address; RTR and RTS after CONNECT_RESPONSE on the
-     * active side, after CONNECT_REQUEST on the passive side. C: {@code rdma_init_qp_attr}.
+     * active side, after CONNECT_REQUEST on the passive side. C: {@index rdma_init_qp_attr}.
      *
      * @throws RdmaException EINVAL for another state, before the peer's parameters are known, for a listener of connections,
      *         and when the connection has ended; ENODEV if the device was removed
@@ -687,7 +697,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Starts to listen for connection requests. Each arrives as CONNECT_REQUEST with a new id; a
-     * synchronous id returns them from {@link #awaitRequest}. C: {@code rdma_listen}.
+     * synchronous id returns them from {@link #awaitRequest}. C: {@index rdma_listen}.
      *
      * <p>At the wildcard address it listens on every device that can be opened, and on those that come later, such as when
      * an interface comes up or an address becomes usable: {@link #listenAddresses} says where it listens at the moment.
@@ -726,7 +736,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Waits for the next connection request of a synchronous listener. C: {@code rdma_get_request}.
+     * Waits for the next connection request of a synchronous listener. C: {@index rdma_get_request}.
      *
      * @return a synchronous id; {@link #event} holds the request; from a listener made by
      *         {@link #createEndpoint} with attributes it has a queue pair
@@ -775,8 +785,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     // ---------------------------------------------------------------- connecting
 
     /**
-     * Connects with the parameters of a new {@link ConnectionParameters}, without private data. C: {@code rdma_connect} with
-     * null.
+     * Connects with the parameters of a new {@link ConnectionParameters}, without private data. C: {@index rdma_connect}
+     * with null.
      *
      * @throws RdmaException as {@link #connect(ConnectionParameters)}
      */
@@ -785,7 +795,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Requests a connection to the resolved destination. C: {@code rdma_connect}. The outcome is one of these events:
+     * Requests a connection to the resolved destination. C: {@index rdma_connect}. The outcome is one of these events:
      *
      * <ul>
      * <li>ESTABLISHED: the peer has accepted.
@@ -818,7 +828,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Accepts the request of this id. The outcome is ESTABLISHED, UNREACHABLE or CONNECT_ERROR; for a
-     * datagram service no event follows. C: {@code rdma_accept}.
+     * datagram service no event follows. C: {@index rdma_accept}.
      *
      * @throws RdmaException EINVAL unless the id has a request to answer, which it no longer has after REJECTED;
      *         ECONNRESET if the peer withdraws at this moment; for a datagram service of a native device also EOPNOTSUPP
@@ -829,7 +839,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Accepts with the parameters that the peer requested, and without private data. C: {@code rdma_accept} with NULL.
+     * Accepts with the parameters that the peer requested, and without private data. C: {@index rdma_accept} with NULL.
      *
      * @throws RdmaException as {@link #accept(ConnectionParameters)}
      */
@@ -839,7 +849,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Rejects the request of this id, or a CONNECT_RESPONSE, and sends bytes to the peer. C:
-     * {@code rdma_reject}.
+     * {@index rdma_reject}.
      *
      * @throws RdmaException EINVAL if the private data is too long or there is nothing to reject, for example after
      *         REJECTED; ECONNRESET if the peer withdraws at this moment
@@ -850,7 +860,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Confirms a CONNECT_RESPONSE once the application's own queue pair is ready. C:
-     * {@code rdma_establish}.
+     * {@index rdma_establish}.
      *
      * @throws RdmaException EINVAL before CONNECT_RESPONSE, after the connection was established, and for an
      *         id with a queue pair of its own
@@ -862,7 +872,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * Tells the connection manager that a first message has arrived at the queue pair
      * ({@link AsyncEventType#COMMUNICATION_ESTABLISHED}). So the connection is established although the peer's confirmation
-     * may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
+     * may be lost; ESTABLISHED follows. C: {@index rdma_notify}.
      *
      * @throws RdmaException EISCONN if the connection is established already, which may be ignored; EINVAL before it is
      *         accepted and when it has ended; ECONNRESET if the peer ends it at this moment
@@ -873,7 +883,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Ends the connection: the queue pair goes to state ERR, and both sides get DISCONNECTED. If the peer has
-     * disconnected already, only the queue pair changes. C: {@code rdma_disconnect}.
+     * disconnected already, only the queue pair changes. C: {@index rdma_disconnect}.
      *
      * @throws RdmaException EINVAL for a datagram service, if the id neither is nor was connected, or while
      *         another thread takes a step of this synchronous id; EINTR when a synchronous id is interrupted
@@ -899,7 +909,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Joins a multicast group to send to it and to receive from it. The outcome is MULTICAST_JOIN, which says
      * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached when the group is
      * joined. A software device has joined when this returns; a native device asks the kernel and joins later. C:
-     * {@code rdma_join_multicast}.
+     * {@index rdma_join_multicast}.
      *
      * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
@@ -919,7 +929,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Joins a multicast group, to receive from it or only to send to it; ends like {@link #joinMulticast(InetAddress, Object)}.
-     * C: {@code rdma_join_multicast_ex}.
+     * C: {@index rdma_join_multicast_ex}.
      *
      * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
@@ -931,7 +941,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Leaves a multicast group. C: {@code rdma_leave_multicast}.
+     * Leaves a multicast group. C: {@index rdma_leave_multicast}.
      *
      * @throws RdmaException EADDRNOTAVAIL if the id has not joined it
      */
@@ -943,7 +953,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Moves the id to another channel, with its events that no thread has taken yet; a listener's
-     * requests move along. C: {@code rdma_migrate_id}, which waits until all events are acknowledged; this does not
+     * requests move along. C: {@index rdma_migrate_id}, which waits until all events are acknowledged; this does not
      * wait.
      *
      * @param channel the channel, or null to make the id synchronous
@@ -961,7 +971,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     /**
      * Puts an event of type USER into the id's channel, to wake a thread that waits there. C:
-     * {@code rdma_write_cm_event}. It does nothing once the id is closed.
+     * {@index rdma_write_cm_event}. It does nothing once the id is closed.
      *
      * @param status for {@link CmEvent#status}
      * @param argument for {@link CmEvent#argument}
@@ -984,8 +994,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Frees the id with its queue pair: a listener stops, an unanswered request is rejected, a connection
      * is ended, groups are left. Idempotent; repeat a call that failed, it continues where the
      * last one stopped. A step that another thread is taking fails with {@link RdmaClosedException}; what it holds at that
-     * moment, such as a device that it is opening, is given back when it returns. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait until all events are
-     * acknowledged; this does not wait.
+     * moment, such as a device that it is opening, is given back when it returns. C: {@index rdma_destroy_id},
+     * {@index rdma_destroy_ep}, which wait until all events are acknowledged; this does not wait.
      *
      * @throws RdmaException EBUSY while this id has unacknowledged events; then the id is unchanged. EBUSY also while its
      *         queue pair, a completion queue created with it or its shared receive queue has unacknowledged events, or

@@ -57,7 +57,7 @@ import java.util.List;
  */
 public interface QueuePairOperations {
     /**
-     * {@return the id's queue pair} C: {@code id->qp}.
+     * {@return the id's queue pair} C: {@code id->}{@index qp of struct rdma_cm_id}.
      *
      * @throws IllegalStateException if it has none
      */
@@ -73,7 +73,7 @@ public interface QueuePairOperations {
         return queuePair();
     }
 
-    /** {@return the shared receive queue created on the id, or null} C: {@code id->srq}. */
+    /** {@return the shared receive queue created on the id, or null} C: {@code id->}{@index srq of struct rdma_cm_id}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
@@ -88,7 +88,7 @@ public interface QueuePairOperations {
     ProtectionDomain protectionDomain() throws RdmaException;
 
     /**
-     * Registers memory for messages. C: {@code rdma_reg_msgs}.
+     * Registers memory for messages. C: {@index rdma_reg_msgs}.
      *
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
@@ -100,7 +100,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Registers memory that the peer may read. C: {@code rdma_reg_read}.
+     * Registers memory that the peer may read. C: {@index rdma_reg_read}.
      *
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
@@ -112,7 +112,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Registers memory that the peer may write. C: {@code rdma_reg_write}.
+     * Registers memory that the peer may write. C: {@index rdma_reg_write}.
      *
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
@@ -126,7 +126,7 @@ public interface QueuePairOperations {
 
     /**
      * Posts a receive into a range of a region, to the id's shared receive queue if it has one. C:
-     * {@code rdma_post_recv}.
+     * {@index rdma_post_recv}.
      *
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
      *         queue is full
@@ -138,7 +138,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a receive into several ranges. C: {@code rdma_post_recvv}.
+     * Posts a receive into several ranges. C: {@index rdma_post_recvv}.
      *
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
      *         queue is full
@@ -170,7 +170,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a SEND of a range of a region. C: {@code rdma_post_send}.
+     * Posts a SEND of a range of a region. C: {@index rdma_post_send}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -182,7 +182,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a READ of the peer's memory into a range of a region. C: {@code rdma_post_read}.
+     * Posts a READ of the peer's memory into a range of a region. C: {@index rdma_post_read}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -195,7 +195,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a WRITE of a range of a region to the peer's memory. C: {@code rdma_post_write}.
+     * Posts a WRITE of a range of a region to the peer's memory. C: {@index rdma_post_write}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -208,7 +208,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a SEND of several ranges. C: {@code rdma_post_sendv}.
+     * Posts a SEND of several ranges. C: {@index rdma_post_sendv}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -220,7 +220,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a READ into several ranges. C: {@code rdma_post_readv}.
+     * Posts a READ into several ranges. C: {@index rdma_post_readv}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -232,7 +232,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a WRITE of several ranges. C: {@code rdma_post_writev}.
+     * Posts a WRITE of several ranges. C: {@index rdma_post_writev}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -244,7 +244,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a SEND of any memory, copied at once. C: {@code rdma_post_send} without a region and with
+     * Posts a SEND of any memory, copied at once. C: {@index rdma_post_send} without a region and with
      * {@code IBV_SEND_INLINE}.
      *
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
@@ -255,7 +255,7 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a WRITE of any memory, copied at once. C: {@code rdma_post_write} without a region and with
+     * Posts a WRITE of any memory, copied at once. C: {@index rdma_post_write} without a region and with
      * {@code IBV_SEND_INLINE}.
      *
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
@@ -266,8 +266,8 @@ public interface QueuePairOperations {
     }
 
     /**
-     * Posts a datagram to a service that was looked up, or to a group that was joined. C: {@code rdma_post_ud_send}, which takes
-     * the Q_Key of port space UDP, whatever the service said.
+     * Posts a datagram to a service that was looked up, or to a group that was joined. C: {@index rdma_post_ud_send},
+     * which takes the Q_Key of port space UDP, whatever the service said.
      *
      * @param path made from {@link DatagramParameters#path} of the receiver
      * @param receiver the parameters of the event that reported the service or group ({@link CmEvent#datagram}): its
@@ -356,7 +356,7 @@ public interface QueuePairOperations {
 
     /**
      * Waits for the next completion of the send queue. Several threads may wait; each completion wakes one.
-     * C: {@code rdma_get_send_comp}.
+     * C: {@index rdma_get_send_comp}.
      *
      * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
@@ -370,7 +370,7 @@ public interface QueuePairOperations {
 
     /**
      * {@return the next completion of the send queue, or null if none comes in time; zero looks only} It waits also if nothing
-     * is outstanding, for another thread may post. C: {@code rdma_get_send_comp}, which has no time-out.
+     * is outstanding, for another thread may post. C: {@index rdma_get_send_comp}, which has no time-out.
      *
      * @throws RdmaException as {@link #awaitSendCompletion}
      */
@@ -380,7 +380,7 @@ public interface QueuePairOperations {
 
     /**
      * Waits for the next completion of the receive queue. Several threads may wait; each completion wakes
-     * one. C: {@code rdma_get_recv_comp}.
+     * one. C: {@index rdma_get_recv_comp}.
      *
      * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
@@ -394,7 +394,7 @@ public interface QueuePairOperations {
 
     /**
      * {@return the next completion of the receive queue, or null if none comes in time; zero looks only} It waits also if nothing
-     * is outstanding, for another thread may post. C: {@code rdma_get_recv_comp}, which has no time-out.
+     * is outstanding, for another thread may post. C: {@index rdma_get_recv_comp}, which has no time-out.
      *
      * @throws RdmaException as {@link #awaitReceiveCompletion}
      */

@@ -3,7 +3,7 @@ package io.rdma4j.connection;
 /**
  * What one side of a connection tells the other, and wants of its own queue pair.
  *
- * <p>C: {@code struct rdma_conn_param}. A mutable object of the caller, copied when used. A new one asks
+ * <p>C: {@code struct} {@index rdma_conn_param}. A mutable object of the caller, copied when used. A new one asks
  * for as many READs and atomics as the device can hold, and for endless patience with a peer that is
  * slow to post receives.
  *
@@ -11,8 +11,8 @@ package io.rdma4j.connection;
  */
 public final class ConnectionParameters {
     /**
-     * As many READs and atomics as the device supports. C: {@code RDMA_MAX_RESP_RES},
-     * {@code RDMA_MAX_INIT_DEPTH}.
+     * As many READs and atomics as the device supports. C: {@index RDMA_MAX_RESP_RES},
+     * {@index RDMA_MAX_INIT_DEPTH}.
      */
     public static final int MAXIMUM = 0xff;
 
@@ -42,65 +42,81 @@ public final class ConnectionParameters {
         qkey = other.qkey;
     }
 
-    /** {@return bytes for the peer's application, a copy} C: {@code private_data}, {@code private_data_len}. */
+    /**
+     * {@return bytes for the peer's application, a copy} C: {@index private_data of struct rdma_conn_param},
+     * {@index private_data_len of struct rdma_conn_param}.
+     */
     public byte[] privateData() {
         return privateData.clone();
     }
 
     /**
      * Sets bytes for the peer's application, as many as the transport carries ({@code CmId.privateDataLimits}). The
-     * peer may see zeros behind them. C: {@code private_data}, {@code private_data_len}.
+     * peer may see zeros behind them. C: {@index private_data of struct rdma_conn_param},
+     * {@index private_data_len of struct rdma_conn_param}.
      */
     public ConnectionParameters privateData(byte[] value) {
         privateData = value.clone();
         return this;
     }
 
-    /** {@return READs and atomics of the peer this side can hold} C: {@code responder_resources}. */
+    /**
+     * {@return READs and atomics of the peer this side can hold} C:
+     * {@index responder_resources of struct rdma_conn_param}.
+     */
     public int responderResources() {
         return responderResources;
     }
 
-    /** Sets READs and atomics of the peer this side can hold, 0 to 255. C: {@code responder_resources}. */
+    /**
+     * Sets READs and atomics of the peer this side can hold, 0 to 255. C:
+     * {@index responder_resources of struct rdma_conn_param}.
+     */
     public ConnectionParameters responderResources(int value) {
         responderResources = inRange("responderResources", value, 0xff);
         return this;
     }
 
-    /** {@return READs and atomics this side may have outstanding} C: {@code initiator_depth}. */
+    /** {@return READs and atomics this side may have outstanding} C: {@index initiator_depth of struct rdma_conn_param}. */
     public int initiatorDepth() {
         return initiatorDepth;
     }
 
-    /** Sets READs and atomics this side may have outstanding, 0 to 255. C: {@code initiator_depth}. */
+    /**
+     * Sets READs and atomics this side may have outstanding, 0 to 255. C:
+     * {@index initiator_depth of struct rdma_conn_param}.
+     */
     public ConnectionParameters initiatorDepth(int value) {
         initiatorDepth = inRange("initiatorDepth", value, 0xff);
         return this;
     }
 
-    /** {@return whether this side offers end-to-end flow control} C: {@code flow_control}. */
+    /** {@return whether this side offers end-to-end flow control} C: {@index flow_control of struct rdma_conn_param}. */
     public boolean flowControl() {
         return flowControl;
     }
 
-    /** Sets whether this side offers end-to-end flow control. C: {@code flow_control}. */
+    /** Sets whether this side offers end-to-end flow control. C: {@index flow_control of struct rdma_conn_param}. */
     public ConnectionParameters flowControl(boolean value) {
         flowControl = value;
         return this;
     }
 
-    /** {@return retries of an unacknowledged packet} C: {@code retry_count}. */
+    /** {@return retries of an unacknowledged packet} C: {@index retry_count of struct rdma_conn_param}. */
     public int retryCount() {
         return retryCount;
     }
 
-    /** Sets retries of an unacknowledged packet, 0 to 7. C: {@code retry_count}. */
+    /** Sets retries of an unacknowledged packet, 0 to 7. C: {@index retry_count of struct rdma_conn_param}. */
     public ConnectionParameters retryCount(int value) {
         retryCount = inRange("retryCount", value, 7);
         return this;
     }
 
-    /** {@return the peer's retries while this side has no receive posted} C: {@code rnr_retry_count}. */
+    /**
+     * {@return the peer's retries while this side has no receive posted} C:
+     * {@index rnr_retry_count of struct rdma_conn_param}.
+     */
     public int rnrRetryCount() {
         return rnrRetryCount;
     }
@@ -108,32 +124,36 @@ public final class ConnectionParameters {
     /**
      * Sets the peer's retries while this side has no receive posted; 7 means without limit. A peer that may retry a few times is
      * asked to wait 655 ms before each, but only 0.64 ms before the first of several. No effect over iWARP, where a message
-     * without a receive ends the connection. C: {@code rnr_retry_count}.
+     * without a receive ends the connection. C: {@index rnr_retry_count of struct rdma_conn_param}.
      */
     public ConnectionParameters rnrRetryCount(int value) {
         rnrRetryCount = inRange("rnrRetryCount", value, 7);
         return this;
     }
 
-    /** {@return whether the queue pair draws from a shared receive queue} C: {@code srq}. */
+    /** {@return whether the queue pair draws from a shared receive queue} C: {@index srq of struct rdma_conn_param}. */
     public boolean sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
     /**
-     * Sets whether the queue pair draws from a shared one; for queue pairs not of the id's own. C: {@code srq}.
+     * Sets whether the queue pair draws from a shared one; for queue pairs not of the id's own. C:
+     * {@index srq of struct rdma_conn_param}.
      */
     public ConnectionParameters sharedReceiveQueue(boolean value) {
         sharedReceiveQueue = value;
         return this;
     }
 
-    /** {@return the queue pair: one's own to be used, or in an event the peer's} C: {@code qp_num}. */
+    /**
+     * {@return the queue pair: one's own to be used, or in an event the peer's} C:
+     * {@index qp_num of struct rdma_conn_param}.
+     */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** Sets the queue pair to use, for queue pairs not of the id's own. C: {@code qp_num}. */
+    /** Sets the queue pair to use, for queue pairs not of the id's own. C: {@index qp_num of struct rdma_conn_param}. */
     public ConnectionParameters queuePairNumber(int value) {
         queuePairNumber = inRange("queuePairNumber", value, 0xffffff);
         return this;

@@ -5,12 +5,12 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 /**
  * Where datagrams go: to a service that was looked up, or to a multicast group that was joined.
  *
- * <p>C: {@code struct rdma_ud_param}. Immutable.
+ * <p>C: {@code struct} {@index rdma_ud_param}. Immutable.
  *
  * @since 0.1.0
  */
 public final class DatagramParameters {
-    /** The Q_Key that port space UDP uses by default. C: {@code RDMA_UDP_QKEY}. */
+    /** The Q_Key that port space UDP uses by default. C: {@index RDMA_UDP_QKEY}. */
     public static final int UDP_QKEY = 0x0123_4567;
     /** The queue pair that datagrams to a multicast group name. Source: IBTA 10.5.2.1. */
     public static final int MULTICAST_QUEUE_PAIR = 0xffffff;
@@ -34,24 +34,24 @@ public final class DatagramParameters {
         this.privateData = privateData.clone();
     }
 
-    /** {@return what an address handle is created from ({@code ah_attr})} */
+    /** {@return what an address handle is created from ({@index ah_attr of struct rdma_ud_param})} */
     public AddressHandleAttributes path() {
         return path;
     }
 
-    /** {@return the queue pair to send to ({@code qp_num})} */
+    /** {@return the queue pair to send to ({@index qp_num of struct rdma_ud_param})} */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** {@return the Q_Key to send with} C: {@code qkey}. */
+    /** {@return the Q_Key to send with} C: {@index qkey of struct rdma_ud_param}. */
     public int qkey() {
         return qkey;
     }
 
     /**
-     * {@return bytes of the peer's application, a copy; empty for a multicast group} C: {@code private_data},
-     * {@code private_data_len}.
+     * {@return bytes of the peer's application, a copy; empty for a multicast group} C:
+     * {@index private_data of struct rdma_ud_param}, {@index private_data_len of struct rdma_ud_param}.
      */
     public byte[] privateData() {
         return privateData.clone();

@@ -8,20 +8,20 @@ import java.util.Set;
 /**
  * The kind of service behind a port number.
  *
- * <p>C: {@code enum rdma_port_space}. Source: IBTA annex A11.
+ * <p>C: {@code enum} {@index rdma_port_space}. Source: IBTA annex A11.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum PortSpace {
-    /** Connections: RC queue pairs. C: {@code RDMA_PS_TCP}. */
+    /** Connections: RC queue pairs. C: {@index RDMA_PS_TCP}. */
     TCP(0x0106),
-    /** Datagrams: UD queue pairs. C: {@code RDMA_PS_UDP}. */
+    /** Datagrams: UD queue pairs. C: {@index RDMA_PS_UDP}. */
     UDP(0x0111),
     /**
      * InfiniBand services, with RC queue pairs unless an address information says another type. C:
-     * {@code RDMA_PS_IB}.
+     * {@index RDMA_PS_IB}.
      */
     IB(0x013F);
 

@@ -69,7 +69,7 @@ public final class Transitions<S extends Enum<S>, E extends Enum<E>> {
             return this;
         }
 
-        /** Adds one edge, as {@link #on(Enum, Enum, Set)}. {@return this builder} */
+        /** {@return this builder, with one more edge} As {@link #on(Enum, Enum, Set)}. */
         public Builder<S, E> on(E event, S to, S from) {
             return on(event, to, EnumSet.of(from));
         }

@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * The access rights of registered memory, and what a peer may do through a queue pair.
  *
- * <p>C: {@code enum ibv_access_flags}. {@link #ON_DEMAND}, {@link #HUGETLB} and {@link #RELAXED_ORDERING} are
+ * <p>C: {@code enum} {@index ibv_access_flags}. {@link #ON_DEMAND}, {@link #HUGETLB} and {@link #RELAXED_ORDERING} are
  * hints: they neither grant nor remove a right, and a device that cannot use a hint accepts and ignores it.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
@@ -14,48 +14,48 @@ import java.util.Set;
  * @since 0.1.0
  */
 public enum AccessFlag {
-    /** The device may write it for its own side: receives, READ results. C: {@code IBV_ACCESS_LOCAL_WRITE}. */
+    /** The device may write it for its own side: receives, READ results. C: {@index IBV_ACCESS_LOCAL_WRITE}. */
     LOCAL_WRITE(1 << 0),
-    /** The peer may write it; needs {@link #LOCAL_WRITE}. C: {@code IBV_ACCESS_REMOTE_WRITE}. */
+    /** The peer may write it; needs {@link #LOCAL_WRITE}. C: {@index IBV_ACCESS_REMOTE_WRITE}. */
     REMOTE_WRITE(1 << 1),
-    /** The peer may read it. C: {@code IBV_ACCESS_REMOTE_READ}. */
+    /** The peer may read it. C: {@index IBV_ACCESS_REMOTE_READ}. */
     REMOTE_READ(1 << 2),
     /**
      * The peer may run atomic operations on it; needs {@link #LOCAL_WRITE}. C:
-     * {@code IBV_ACCESS_REMOTE_ATOMIC}.
+     * {@index IBV_ACCESS_REMOTE_ATOMIC}.
      */
     REMOTE_ATOMIC(1 << 3),
-    /** Memory windows may be bound to it. C: {@code IBV_ACCESS_MW_BIND}. */
+    /** Memory windows may be bound to it. C: {@index IBV_ACCESS_MW_BIND}. */
     MW_BIND(1 << 4),
-    /** Its addresses start at 0. C: {@code IBV_ACCESS_ZERO_BASED}. */
+    /** Its addresses start at 0. C: {@index IBV_ACCESS_ZERO_BASED}. */
     ZERO_BASED(1 << 5),
     /**
      * A hint: its pages need not be in memory before they are used. The software NIC never pins memory, so
-     * all of its regions are on demand, with or without this flag. C: {@code IBV_ACCESS_ON_DEMAND}.
+     * all of its regions are on demand, with or without this flag. C: {@index IBV_ACCESS_ON_DEMAND}.
      */
     ON_DEMAND(1 << 6),
     /**
      * A hint: it consists of huge pages, so the device may describe it with fewer page table entries. The
      * software NIC needs one entry for a region of any length and does not check the size of its pages. C:
-     * {@code IBV_ACCESS_HUGETLB}.
+     * {@index IBV_ACCESS_HUGETLB}.
      */
     HUGETLB(1 << 7),
-    /** The peer may flush it to global visibility. C: {@code IBV_ACCESS_FLUSH_GLOBAL}. */
+    /** The peer may flush it to global visibility. C: {@index IBV_ACCESS_FLUSH_GLOBAL}. */
     FLUSH_GLOBAL(1 << 8),
-    /** The peer may flush it to persistence. C: {@code IBV_ACCESS_FLUSH_PERSISTENT}. */
+    /** The peer may flush it to persistence. C: {@index IBV_ACCESS_FLUSH_PERSISTENT}. */
     FLUSH_PERSISTENT(1 << 9),
     /**
      * A hint: writes to it may become visible in another order than they arrived. The software NIC always writes in the
-     * order of arrival. C: {@code IBV_ACCESS_RELAXED_ORDERING}.
+     * order of arrival. C: {@index IBV_ACCESS_RELAXED_ORDERING}.
      */
     RELAXED_ORDERING(1 << 20);
 
     /**
      * The lowest bit of an optional flag. A device ignores an optional flag that it does not know, and
-     * refuses another. C: {@code IBV_ACCESS_OPTIONAL_FIRST}.
+     * refuses another. C: {@index IBV_ACCESS_OPTIONAL_FIRST}.
      */
     public static final int OPTIONAL_FIRST = 1 << 20;
-    /** All bits of optional flags, 20 to 29. C: {@code IBV_ACCESS_OPTIONAL_RANGE}. */
+    /** All bits of optional flags, 20 to 29. C: {@index IBV_ACCESS_OPTIONAL_RANGE}. */
     public static final int OPTIONAL_RANGE = 0x3ff0_0000;
 
     private final int bit;

@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 /**
  * The path a datagram takes.
  *
- * <p>C: {@code struct ibv_ah}, {@code ibv_destroy_ah} is {@link #close()}. Belongs to its protection
+ * <p>C: {@code struct} {@index ibv_ah}, {@index ibv_destroy_ah} is {@link #close()}. Belongs to its protection
  * domain. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
@@ -17,14 +17,14 @@ public interface AddressHandle extends AutoCloseable {
      */
     int GLOBAL_ROUTE_LENGTH = 40;
 
-    /** {@return the protection domain it belongs to} C: {@code pd}. */
+    /** {@return the protection domain it belongs to} C: {@index pd of struct ibv_ah}. */
     ProtectionDomain protectionDomain();
 
     /** {@return the path} */
     AddressHandleAttributes attributes();
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_destroy_ah}.
+     * Frees it. Idempotent. C: {@index ibv_destroy_ah}.
      *
      * @throws RdmaException EIO if the device cannot free it, EBUSY if a request that names it is being posted and that
      *         does not end; never by a software device

@@ -5,23 +5,27 @@ import java.util.Objects;
 /**
  * The path to a peer's port.
  *
- * <p>C: {@code struct ibv_ah_attr} with its {@code struct ibv_global_route}. Source: IBTA 11.2.2.1.
+ * <p>C: {@code struct} {@index ibv_ah_attr} with its {@code struct} {@index ibv_global_route}. Source: IBTA 11.2.2.1.
  * RoCE needs the destination GID and the index of the local GID; the rest may stay at its default. A value
  * that its field cannot hold is an {@link IllegalArgumentException} at once; whether there is such an entry
  * or port is for the device to say.
  *
- * @param destination the peer's GID ({@code grh.dgid})
- * @param sourceGidIndex the local GID, by its index in the port's table ({@code grh.sgid_index})
- * @param flowLabel 20 bits, for IPv6 and the choice of a path ({@code grh.flow_label})
- * @param hopLimit hops a packet may take, 0 to 255; 0 leaves it to the device ({@code grh.hop_limit})
- * @param trafficClass the IP traffic class or type of service, 0 to 255 ({@code grh.traffic_class})
- * @param destinationLid the peer's local identifier, 16 bits; InfiniBand only ({@code dlid})
- * @param serviceLevel the service level, 0 to 15; RoCE over UDP does not carry it ({@code sl})
+ * @param destination the peer's GID ({@code grh.}{@index dgid of struct ibv_global_route})
+ * @param sourceGidIndex the local GID, by its index in the port's table
+ *        ({@index grh of struct ibv_ah_attr}{@code .}{@index sgid_index of struct ibv_global_route})
+ * @param flowLabel 20 bits, for IPv6 and the choice of a path ({@code grh.}{@index flow_label of struct ibv_global_route})
+ * @param hopLimit hops a packet may take, 0 to 255; 0 leaves it to the device
+ *        ({@code grh.}{@index hop_limit of struct ibv_global_route})
+ * @param trafficClass the IP traffic class or type of service, 0 to 255
+ *        ({@code grh.}{@index traffic_class of struct ibv_global_route})
+ * @param destinationLid the peer's local identifier, 16 bits; InfiniBand only ({@index dlid of struct ibv_ah_attr})
+ * @param serviceLevel the service level, 0 to 15; RoCE over UDP does not carry it ({@index sl of struct ibv_ah_attr})
  * @param sourcePathBits the low bits of the local identifier, 0 to 127; InfiniBand only
- *        ({@code src_path_bits})
- * @param staticRateCode a rate limit as {@code enum ibv_rate} numbers them, 0 for none; a hint ({@code static_rate})
- * @param isGlobal whether the destination GID is used; RoCE demands it ({@code is_global})
- * @param port the local port, from 1 ({@code port_num})
+ *        ({@index src_path_bits of struct ibv_ah_attr})
+ * @param staticRateCode a rate limit as {@code enum} {@index ibv_rate} numbers them, 0 for none; a hint
+ *        ({@index static_rate of struct ibv_ah_attr})
+ * @param isGlobal whether the destination GID is used; RoCE demands it ({@index is_global of struct ibv_ah_attr})
+ * @param port the local port, from 1 ({@index port_num of struct ibv_ah_attr})
  * @since 0.1.0
  */
 public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int flowLabel,
@@ -131,7 +135,7 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
 
     /**
      * {@return a UDP source port that RoCEv2 packets of a flow label may use, so that routers keep the
-     * packets of a flow together} C: {@code ibv_flow_label_to_udp_sport}.
+     * packets of a flow together} C: {@index ibv_flow_label_to_udp_sport}.
      *
      * @param flowLabel 20 bits
      */

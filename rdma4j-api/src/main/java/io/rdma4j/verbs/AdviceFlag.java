@@ -8,7 +8,7 @@ package io.rdma4j.verbs;
  * @since 0.1.0
  */
 public enum AdviceFlag {
-    /** The call returns only when the advice has been followed. C: {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
+    /** The call returns only when the advice has been followed. C: {@index IBV_ADVISE_MR_FLAG_FLUSH}. */
     FLUSH(1 << 0);
 
     private final int bit;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event of a device or one of its objects that is not the completion of a request.
  *
- * <p>C: {@code struct ibv_async_event}, {@code ibv_ack_async_event}. An object with unacknowledged
+ * <p>C: {@code struct} {@index ibv_async_event}, {@index ibv_ack_async_event}. An object with unacknowledged
  * events cannot be closed. Closing the event acknowledges it.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
@@ -13,30 +13,36 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public interface AsyncEvent extends AutoCloseable {
-    /** {@return what happened} C: {@code event_type}. */
+    /** {@return what happened} C: {@index event_type of struct ibv_async_event}. */
     AsyncEventType type();
 
-    /** {@return the number of its type in verbs.h, also where it is UNKNOWN} C: {@code event_type}. */
+    /**
+     * {@return the number of its type in verbs.h, also where it is UNKNOWN} C:
+     * {@index event_type of struct ibv_async_event}.
+     */
     default int typeCode() {
         return type().code();
     }
 
-    /** {@return the queue pair it happened to, or null} C: {@code element.qp}. */
+    /** {@return the queue pair it happened to, or null} C: {@code element.}{@index qp of struct ibv_async_event}. */
     @Nullable
     QueuePair queuePair();
 
-    /** {@return the completion queue it happened to, or null} C: {@code element.cq}. */
+    /** {@return the completion queue it happened to, or null} C: {@code element.}{@index cq of struct ibv_async_event}. */
     @Nullable
     CompletionQueue completionQueue();
 
-    /** {@return the shared receive queue it happened to, or null} C: {@code element.srq}. */
+    /**
+     * {@return the shared receive queue it happened to, or null} C:
+     * {@code element.}{@index srq of struct ibv_async_event}.
+     */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the port it happened to, or 0} C: {@code element.port_num}. */
+    /** {@return the port it happened to, or 0} C: {@code element.}{@index port_num of struct ibv_async_event}. */
     int port();
 
-    /** Acknowledges the event. Idempotent. C: {@code ibv_ack_async_event}. */
+    /** Acknowledges the event. Idempotent. C: {@index ibv_ack_async_event}. */
     void acknowledge();
 
     @Override

@@ -4,7 +4,7 @@ package io.rdma4j.verbs;
  * Delivers the asynchronous events of one open device ({@link DeviceContext#asyncEventChannel}), which has made it and
  * closes it in the end. Implemented by rdma4j alone; a later version adds methods only as {@code default}.
  *
- * <p>C: {@code ibv_context.async_fd}, {@code ibv_get_async_event}. Thread safe; each event is delivered once and must be
+ * <p>C: {@code ibv_context.async_fd}, {@index ibv_get_async_event}. Thread safe; each event is delivered once and must be
  * acknowledged with {@link AsyncEvent#acknowledge} before the object that it names can be closed. Virtual threads may wait
  * here.
  *

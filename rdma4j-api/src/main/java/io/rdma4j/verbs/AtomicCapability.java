@@ -3,18 +3,18 @@ package io.rdma4j.verbs;
 /**
  * How far the atomic operations of a device are atomic.
  *
- * <p>C: {@code enum ibv_atomic_cap}.
+ * <p>C: {@code enum} {@index ibv_atomic_cap}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum AtomicCapability {
-    /** No atomic operations. C: {@code IBV_ATOMIC_NONE}. */
+    /** No atomic operations. C: {@index IBV_ATOMIC_NONE}. */
     NONE(0, "ATOMIC_NONE"),
-    /** Atomic among all work of this device. C: {@code IBV_ATOMIC_HCA}. */
+    /** Atomic among all work of this device. C: {@index IBV_ATOMIC_HCA}. */
     HCA(1, "ATOMIC_HCA"),
-    /** Atomic also against the processor. C: {@code IBV_ATOMIC_GLOB}. */
+    /** Atomic also against the processor. C: {@index IBV_ATOMIC_GLOB}. */
     GLOBAL(2, "ATOMIC_GLOB"),
     /**
      * One that this version does not know, of a device that has atomic operations;

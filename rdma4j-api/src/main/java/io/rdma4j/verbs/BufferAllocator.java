@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * Allocates the native memory of queues for objects of a parent domain.
  *
- * <p>C: the {@code alloc} and {@code free} members of {@code struct ibv_parent_domain_init_attr}. Called
- * while an object is created or closed; must not call the device.
+ * <p>C: the {@index alloc of struct ibv_parent_domain_init_attr} and {@index free of struct ibv_parent_domain_init_attr}
+ * members of {@code struct} {@index ibv_parent_domain_init_attr}. Called while an object is created or closed; must not
+ * call the device.
  *
  * <p>Implemented by programs.
  *

@@ -10,7 +10,7 @@ import java.time.Duration;
 /**
  * Delivers the events of completion queues, so that a thread can sleep until a completion arrives.
  *
- * <p>C: {@code struct ibv_comp_channel}, {@code ibv_get_cq_event}. One channel can serve completion
+ * <p>C: {@code struct} {@index ibv_comp_channel}, {@index ibv_get_cq_event}. One channel can serve completion
  * queues of several devices and providers. Thread safe; each event is delivered once and must be acknowledged with
  * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Virtual threads may wait
  * here. A platform thread that waits may drive a device meanwhile, which saves waking another
@@ -31,7 +31,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
         super(new WaitFailures<>("await completion event", RdmaException::ofSystem), true, set);
     }
 
-    /** {@return a new channel} C: {@code ibv_create_comp_channel}. */
+    /** {@return a new channel} C: {@index ibv_create_comp_channel}. */
     public static CompletionChannel create() {
         return new CompletionChannel(null);
     }
@@ -42,7 +42,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
     }
 
     /**
-     * Waits for an event. C: {@code ibv_get_cq_event}.
+     * Waits for an event. C: {@index ibv_get_cq_event}.
      *
      * @return the completion queue to poll
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
@@ -65,7 +65,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
     }
 
     /**
-     * {@inheritDoc} C: {@code ibv_comp_channel.fd} (ibv_create_comp_channel(3)).
+     * {@inheritDoc} C: {@code ibv_comp_channel.}{@index fd of struct ibv_comp_channel} (ibv_create_comp_channel(3)).
      *
      * <p>After taking events: acknowledge them; ask for the next event at the queue they name; poll the queue until it
      * is empty, and only then select again.
@@ -83,7 +83,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
     }
 
     /**
-     * Closes the channel and wakes its waiters. Idempotent. C: {@code ibv_destroy_comp_channel}.
+     * Closes the channel and wakes its waiters. Idempotent. C: {@index ibv_destroy_comp_channel}.
      *
      * @throws RdmaException EBUSY while completion queues use it
      */

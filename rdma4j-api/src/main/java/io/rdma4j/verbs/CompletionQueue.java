@@ -7,7 +7,7 @@ import java.time.Duration;
 /**
  * Receives the completions of requests that have ended.
  *
- * <p>C: {@code struct ibv_cq}. Source: IBTA 10.2.6. Thread safe; each completion is returned once.
+ * <p>C: {@code struct} {@index ibv_cq}. Source: IBTA 10.2.6. Thread safe; each completion is returned once.
  *
  * <p>On a software device polling drives the device: the polling thread sends and receives the packets. If more
  * completions arrive than the queue can hold, the queue and every queue pair that uses it fail
@@ -18,22 +18,22 @@ import java.time.Duration;
  * @since 0.1.0
  */
 public interface CompletionQueue extends AutoCloseable {
-    /** {@return the device it belongs to} C: {@code context}. */
+    /** {@return the device it belongs to} C: {@index context of struct ibv_cq}. */
     DeviceContext context();
 
-    /** {@return the entries it can hold} C: {@code cqe}. */
+    /** {@return the entries it can hold} C: {@index cqe of struct ibv_cq}. */
     int capacity();
 
-    /** {@return the channel of its events, or null} C: {@code channel}. */
+    /** {@return the channel of its events, or null} C: {@index channel of struct ibv_cq}. */
     @Nullable
     CompletionChannel channel();
 
-    /** {@return the object given at creation, or null} C: {@code cq_context}. */
+    /** {@return the object given at creation, or null} C: {@index cq_context of struct ibv_cq}. */
     @Nullable
     Object userContext();
 
     /**
-     * Takes completions from the queue, oldest first, without waiting. C: {@code ibv_poll_cq}.
+     * Takes completions from the queue, oldest first, without waiting. C: {@index ibv_poll_cq}.
      *
      * @param completions filled from its start
      * @return how many were filled
@@ -71,7 +71,7 @@ public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Asks for one event in the channel when the next completion arrives. C:
-     * {@code ibv_req_notify_cq}. Poll once more afterwards: a completion that arrived before this call causes no event.
+     * {@index ibv_req_notify_cq}. Poll once more afterwards: a completion that arrived before this call causes no event.
      *
      * @throws RdmaException EINVAL if the queue was created without a channel, EBADF if the queue is closed
      */
@@ -80,14 +80,14 @@ public interface CompletionQueue extends AutoCloseable {
     /**
      * Asks for one event in the channel when the next request fails, or when the next message arrives that the peer sent
      * with {@link SendFlag#SOLICITED}. After {@link #requestNotification} it has no effect until that event has come. C:
-     * {@code ibv_req_notify_cq} with {@code solicited_only}.
+     * {@index ibv_req_notify_cq} with {@code solicited_only}.
      *
      * @throws RdmaException as {@link #requestNotification}
      */
     void requestSolicitedNotification() throws RdmaException;
 
     /**
-     * Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. Each event that was taken must be
+     * Acknowledges events taken from the channel. C: {@index ibv_ack_cq_events}. Each event that was taken must be
      * acknowledged. Any thread may acknowledge several at once, before or after polling.
      *
      * @param count how many
@@ -96,7 +96,7 @@ public interface CompletionQueue extends AutoCloseable {
     void acknowledgeEvents(int count);
 
     /**
-     * Changes the capacity and keeps the completions in the queue. C: {@code ibv_resize_cq}.
+     * Changes the capacity and keeps the completions in the queue. C: {@index ibv_resize_cq}.
      *
      * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
      * @throws RdmaException EINVAL if the capacity is out of range or less than the number of completions in the queue,
@@ -107,8 +107,8 @@ public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Delays events until a number of completions has arrived or a time has passed, whichever
-     * comes first. C: {@code ibv_modify_cq} with {@code moderate.cq_count} and
-     * {@code moderate.cq_period}.
+     * comes first. C: {@index ibv_modify_cq} with {@code moderate.}{@index cq_count of struct ibv_moderate_cq} and
+     * {@code moderate.}{@index cq_period of struct ibv_moderate_cq} ({@code struct} {@index ibv_moderate_cq}).
      *
      * @param count completions; 0 or 1 for no moderation
      * @param period from the first of them; devices count in microseconds, and a part of one counts as a whole one
@@ -117,7 +117,7 @@ public interface CompletionQueue extends AutoCloseable {
     void moderate(int count, Duration period) throws RdmaException;
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits until all events are acknowledged; this does
+     * Frees it. Idempotent. C: {@index ibv_destroy_cq}, which waits until all events are acknowledged; this does
      * not wait.
      *
      * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events

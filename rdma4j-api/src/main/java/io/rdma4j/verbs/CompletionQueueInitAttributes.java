@@ -7,8 +7,8 @@ import java.util.Set;
 /**
  * What a new completion queue shall be.
  *
- * <p>C: {@code struct ibv_cq_init_attr_ex}, the arguments of {@code ibv_create_cq}. A mutable object of the caller; the device
- * copies what it needs. A new one asks for 16 entries and no field that costs anything.
+ * <p>C: {@code struct} {@index ibv_cq_init_attr_ex}, the arguments of {@index ibv_create_cq}. A mutable object of the
+ * caller; the device copies what it needs. A new one asks for 16 entries and no field that costs anything.
  *
  * @since 0.1.0
  */
@@ -37,7 +37,7 @@ public final class CompletionQueueInitAttributes {
         parentDomain = other.parentDomain;
     }
 
-    /** {@return the entries it shall hold} C: {@code cqe}. */
+    /** {@return the entries it shall hold} C: {@index cqe of struct ibv_cq_init_attr_ex}. */
     public int capacity() {
         return capacity;
     }
@@ -48,7 +48,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return where it announces completions when armed, or null} C: {@code channel}. */
+    /** {@return where it announces completions when armed, or null} C: {@index channel of struct ibv_cq_init_attr_ex}. */
     public @Nullable CompletionChannel channel() {
         return channel;
     }
@@ -59,7 +59,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return the caller's own object} C: {@code cq_context}. */
+    /** {@return the caller's own object} C: {@index cq_context of struct ibv_cq_init_attr_ex}. */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -70,7 +70,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return which of the device's completion vectors} C: {@code comp_vector}. */
+    /** {@return which of the device's completion vectors} C: {@index comp_vector of struct ibv_cq_init_attr_ex}. */
     public int completionVector() {
         return completionVector;
     }
@@ -81,7 +81,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return the fields that completions shall have} C: {@code wc_flags}. */
+    /** {@return the fields that completions shall have} C: {@index wc_flags of struct ibv_cq_init_attr_ex}. */
     public Set<CompletionField> fields() {
         return fields;
     }
@@ -92,29 +92,32 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return whether one thread at a time polls} C: {@code flags}. */
+    /** {@return whether one thread at a time polls} C: {@index flags of struct ibv_cq_init_attr_ex}. */
     public boolean singleThreaded() {
         return singleThreaded;
     }
 
-    /** Promises that one thread at a time polls ({@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}). */
+    /** Promises that one thread at a time polls ({@index IBV_CREATE_CQ_ATTR_SINGLE_THREADED} of {@code enum} {@index ibv_create_cq_attr_flags}). */
     public CompletionQueueInitAttributes singleThreaded(boolean value) {
         singleThreaded = value;
         return this;
     }
 
-    /** {@return whether completions without room are dropped instead of failing the queue} C: {@code flags}. */
+    /**
+     * {@return whether completions without room are dropped instead of failing the queue} C:
+     * {@index flags of struct ibv_cq_init_attr_ex}.
+     */
     public boolean ignoreOverrun() {
         return ignoreOverrun;
     }
 
-    /** Drops completions without room instead of failing ({@code IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}). */
+    /** Drops completions without room instead of failing ({@index IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}). */
     public CompletionQueueInitAttributes ignoreOverrun(boolean value) {
         ignoreOverrun = value;
         return this;
     }
 
-    /** {@return the parent domain it belongs to, or null} C: {@code parent_domain}. */
+    /** {@return the parent domain it belongs to, or null} C: {@index parent_domain of struct ibv_cq_init_attr_ex}. */
     public @Nullable ProtectionDomain parentDomain() {
         return parentDomain;
     }

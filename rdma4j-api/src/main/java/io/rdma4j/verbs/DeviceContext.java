@@ -9,18 +9,18 @@ import java.util.Map;
 /**
  * An open device.
  *
- * <p>C: {@code struct ibv_context}. Thread safe.
+ * <p>C: {@code struct} {@index ibv_context}. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
 public interface DeviceContext extends AutoCloseable {
-    /** {@return the device} C: {@code device}. */
+    /** {@return the device} C: {@index device of struct ibv_context}. */
     RdmaDevice device();
 
     /**
-     * {@return the attributes and limits of the device} C: {@code ibv_query_device}, {@code ibv_query_device_ex}.
+     * {@return the attributes and limits of the device} C: {@index ibv_query_device}, {@index ibv_query_device_ex}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
@@ -28,14 +28,14 @@ public interface DeviceContext extends AutoCloseable {
 
     /**
      * {@return the present value of the raw clock that completion timestamps come from} C:
-     * {@code ibv_query_rt_values_ex}.
+     * {@index ibv_query_rt_values_ex}, {@index raw_clock of struct ibv_values_ex} of {@code struct} {@index ibv_values_ex}.
      *
      * @throws RdmaException EOPNOTSUPP if the device has no clock
      */
     long queryClock() throws RdmaException;
 
     /**
-     * {@return the state of a port} C: {@code ibv_query_port}.
+     * {@return the state of a port} C: {@index ibv_query_port}.
      *
      * @param port from 1
      * @throws RdmaException EINVAL if there is no such port
@@ -43,7 +43,7 @@ public interface DeviceContext extends AutoCloseable {
     PortAttributes queryPort(int port) throws RdmaException;
 
     /**
-     * {@return the speed of a port in Mb/s; 0 if it has none now} C: {@code ibv_query_port_speed}.
+     * {@return the speed of a port in Mb/s; 0 if it has none now} C: {@index ibv_query_port_speed}.
      *
      * @throws RdmaException EINVAL if there is no such port
      */
@@ -51,21 +51,21 @@ public interface DeviceContext extends AutoCloseable {
 
     /**
      * {@return an entry of a port's GID table, {@link Gid#ZERO} if it is empty} C:
-     * {@code ibv_query_gid}.
+     * {@index ibv_query_gid}.
      *
      * @throws RdmaException EINVAL if there is no such port or index
      */
     Gid queryGid(int port, int index) throws RdmaException;
 
     /**
-     * {@return an entry of a port's GID table with its type} C: {@code ibv_query_gid_ex}.
+     * {@return an entry of a port's GID table with its type} C: {@index ibv_query_gid_ex}.
      *
      * @throws RdmaException EINVAL if there is no such port or index, ENODATA if the entry is empty
      */
     GidEntry queryGidEntry(int port, int index) throws RdmaException;
 
     /**
-     * {@return the entries of the GID table that are in use} C: {@code ibv_query_gid_table}.
+     * {@return the entries of the GID table that are in use} C: {@index ibv_query_gid_table}.
      *
      * @throws RdmaException EIO if the device cannot be asked; ENODATA from a software device if an entry is removed
      *         during the call
@@ -73,7 +73,7 @@ public interface DeviceContext extends AutoCloseable {
     List<GidEntry> queryGidTable() throws RdmaException;
 
     /**
-     * {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}.
+     * {@return an entry of a port's P_Key table} C: {@index ibv_query_pkey}.
      *
      * @throws RdmaException EINVAL if there is no such port or index, EOPNOTSUPP if the device has no partitions, as
      *         iWARP
@@ -81,7 +81,7 @@ public interface DeviceContext extends AutoCloseable {
     int queryPkey(int port, int index) throws RdmaException;
 
     /**
-     * {@return the index of a P_Key in a port's table} C: {@code ibv_get_pkey_index}.
+     * {@return the index of a P_Key in a port's table} C: {@index ibv_get_pkey_index}.
      *
      * @throws RdmaException ENOENT if the table does not have it, EINVAL if there is no such port, EOPNOTSUPP if the
      *         device has no partitions, as iWARP
@@ -90,7 +90,7 @@ public interface DeviceContext extends AutoCloseable {
 
     /**
      * {@return the path back to the sender of a received datagram} A datagram of InfiniBand that has no global route header
-     * ({@link WorkCompletionFlag#GRH}) goes back by LIDs alone. C: {@code ibv_init_ah_from_wc}.
+     * ({@link WorkCompletionFlag#GRH}) goes back by LIDs alone. C: {@index ibv_init_ah_from_wc}.
      *
      * @param port the port that received it
      * @param completion its completion
@@ -102,7 +102,7 @@ public interface DeviceContext extends AutoCloseable {
             throws RdmaException;
 
     /**
-     * {@return the Ethernet address to which frames on a path are sent} C: {@code ibv_resolve_eth_l2_from_gid}.
+     * {@return the Ethernet address to which frames on a path are sent} C: {@index ibv_resolve_eth_l2_from_gid}.
      *
      * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that is not valid
      *         on this device, EOPNOTSUPP if the device has no datagrams, as iWARP
@@ -110,14 +110,14 @@ public interface DeviceContext extends AutoCloseable {
     EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException;
 
     /**
-     * Creates a protection domain. C: {@code ibv_alloc_pd}.
+     * Creates a protection domain. C: {@index ibv_alloc_pd}.
      *
      * @throws RdmaException ENOMEM naming the limit when the device has as many domains as it can have
      */
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
 
     /**
-     * Creates a completion queue whose completions are read in place. C: {@code ibv_create_cq_ex}.
+     * Creates a completion queue whose completions are read in place. C: {@index ibv_create_cq_ex}.
      *
      * @throws RdmaException EINVAL naming the limit if capacity or vector are out of range, or for a parent domain of
      *         another context; EOPNOTSUPP naming the fields that the device does not support; EBADF if the channel is
@@ -127,8 +127,8 @@ public interface DeviceContext extends AutoCloseable {
             throws RdmaException;
 
     /**
-     * Creates a completion queue that is polled. C: {@code ibv_create_cq}; for attributes that it does not have,
-     * {@code ibv_create_cq_ex}.
+     * Creates a completion queue that is polled. C: {@index ibv_create_cq}; for attributes that it does not have,
+     * {@index ibv_create_cq_ex}.
      *
      * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
@@ -138,15 +138,15 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * Creates a thread domain. C: {@code ibv_alloc_td}.
+     * Creates a thread domain. C: {@index ibv_alloc_td}.
      *
      * @throws RdmaException EOPNOTSUPP if the device has none; never by a software device
      */
     ThreadDomain allocateThreadDomain() throws RdmaException;
 
     /**
-     * Opens a domain of extended reliable connections (XRC) for this process only. C: {@code ibv_open_xrcd} with an
-     * {@code fd} of -1.
+     * Opens a domain of extended reliable connections (XRC) for this process only. C: {@index ibv_open_xrcd} with an
+     * {@index fd of struct ibv_xrcd_init_attr} of -1.
      *
      * @throws RdmaException EOPNOTSUPP if the device does not support XRC; software devices do not
      */
@@ -159,7 +159,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Opens a domain of extended reliable connections (XRC) that a file identifies. All processes that open the domain of
      * the same file on the same device share it. Nothing is written to the file, and it is closed again. C:
-     * {@code ibv_open_xrcd} with {@code fd} and {@code oflags}.
+     * {@code ibv_open_xrcd} with {@code struct} {@index ibv_xrcd_init_attr}, its {@index fd of struct ibv_xrcd_init_attr} and {@index oflags of struct ibv_xrcd_init_attr}.
      *
      * @param file a file that this process may read, by its path on the machine
      * @param options none to open an existing domain; {@link StandardOpenOption#CREATE} to create file and domain if they
@@ -178,10 +178,10 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * Allocates memory of the device. C: {@code ibv_alloc_dm}.
+     * Allocates memory of the device. C: {@index ibv_alloc_dm}, {@code struct} {@index ibv_alloc_dm_attr}.
      *
-     * @param byteSize from 1
-     * @param byteAlignment a power of two
+     * @param byteSize from 1 ({@index length of struct ibv_alloc_dm_attr})
+     * @param byteAlignment a power of two; C names its logarithm ({@index log_align_req of struct ibv_alloc_dm_attr})
      * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if the device has not enough memory
      *         left, EOPNOTSUPP if it has none
      */
@@ -233,12 +233,12 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return the channel of the asynchronous events, to wait for it together with others in a {@link WaitSet} or a
      * selector, or alone by {@link AsyncEventChannel#awaitEvent} and {@link AsyncEventChannel#pollEvent}} It is always the same
-     * object. C: {@code ibv_context.async_fd}, {@code ibv_get_async_event}.
+     * object. C: {@code ibv_context.async_fd}, {@index ibv_get_async_event}.
      */
     AsyncEventChannel asyncEventChannel();
 
     /**
-     * Closes the device. Idempotent. C: {@code ibv_close_device}.
+     * Closes the device. Idempotent. C: {@index ibv_close_device}.
      *
      * @throws RdmaException EBUSY while anything created from it is open
      */

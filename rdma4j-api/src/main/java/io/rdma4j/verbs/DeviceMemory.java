@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * Memory of the device itself, which only the device and the two copying methods can access.
  *
- * <p>C: {@code struct ibv_dm}, {@code ibv_alloc_dm}. It is registered with
+ * <p>C: {@code struct} {@index ibv_dm}, {@index ibv_alloc_dm}. It is registered with
  * {@link ProtectionDomain#register(MemoryRegionInitAttributes)}, as a region whose addresses start at 0.
  * Starts zeroed. Thread safe; concurrent copies of the same bytes mix.
  *
@@ -21,21 +21,21 @@ public interface DeviceMemory extends AutoCloseable {
     long length();
 
     /**
-     * Copies a whole segment into it. C: {@code ibv_memcpy_to_dm}.
+     * Copies a whole segment into it. C: {@index ibv_memcpy_to_dm}.
      *
      * @throws RdmaException EINVAL naming the bounds if it does not fit
      */
     void copyFrom(long offset, MemorySegment source) throws RdmaException;
 
     /**
-     * Fills a whole segment from it. C: {@code ibv_memcpy_from_dm}.
+     * Fills a whole segment from it. C: {@index ibv_memcpy_from_dm}.
      *
      * @throws RdmaException EINVAL naming the bounds if the segment is longer than the memory from there on
      */
     void copyTo(long offset, MemorySegment target) throws RdmaException;
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_free_dm}.
+     * Frees it. Idempotent. C: {@index ibv_free_dm}.
      *
      * @throws RdmaException EBUSY while regions of it are registered
      */

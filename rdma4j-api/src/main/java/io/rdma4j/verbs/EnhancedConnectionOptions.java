@@ -5,10 +5,10 @@ import java.util.Locale;
 /**
  * Options that two devices of one vendor agree on when they connect.
  *
- * <p>C: {@code struct ibv_ece}, {@code ibv_set_ece}, {@code ibv_query_ece}.
+ * <p>C: {@code struct} {@index ibv_ece}, {@index ibv_set_ece}, {@index ibv_query_ece}.
  *
- * @param vendorId whose options they are ({@code vendor_id})
- * @param options bits of that vendor's choice; 0 for none ({@code options})
+ * @param vendorId whose options they are ({@index vendor_id of struct ibv_ece})
+ * @param options bits of that vendor's choice; 0 for none ({@index options of struct ibv_ece})
  * @since 0.1.0
  */
 public record EnhancedConnectionOptions(int vendorId, int options) {

@@ -5,7 +5,7 @@ import java.util.Locale;
 /**
  * Where frames to a GID go on the local link.
  *
- * <p>C: the results of {@code ibv_resolve_eth_l2_from_gid}.
+ * <p>C: the results of {@index ibv_resolve_eth_l2_from_gid}.
  *
  * @param mac the MAC address, in the low 48 bits
  * @param vlan the VLAN, 0xffff for none

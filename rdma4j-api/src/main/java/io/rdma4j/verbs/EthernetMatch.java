@@ -5,10 +5,10 @@ import java.util.Objects;
 /**
  * What an Ethernet header must have in it.
  *
- * <p>C: {@code struct ibv_flow_spec_eth}, {@code IBV_FLOW_SPEC_ETH}.
+ * <p>C: {@code struct} {@index ibv_flow_spec_eth}, {@index IBV_FLOW_SPEC_ETH}.
  *
- * @param value what must be there ({@code val})
- * @param mask which bits are looked at ({@code mask})
+ * @param value what must be there ({@index val of struct ibv_flow_spec_eth})
+ * @param mask which bits are looked at ({@index mask of struct ibv_flow_spec_eth})
  * @since 0.1.0
  */
 @Experimental
@@ -28,12 +28,15 @@ public record EthernetMatch(Fields value, Fields mask) implements FlowMatch {
     /**
      * The fields of the header.
      *
-     * <p>C: {@code struct ibv_flow_eth_filter}.
+     * <p>C: {@code struct} {@index ibv_flow_eth_filter}.
      *
-     * @param destination the MAC address the frame goes to, in the low 48 bits ({@code dst_mac})
-     * @param source the MAC address the frame comes from, in the low 48 bits ({@code src_mac})
-     * @param etherType what the frame carries, 16 bits ({@code ether_type})
-     * @param vlanTag priority (3 bits), eligibility to be dropped (1) and VLAN (12) ({@code vlan_tag})
+     * @param destination the MAC address the frame goes to, in the low 48 bits
+     *        ({@index dst_mac of struct ibv_flow_eth_filter})
+     * @param source the MAC address the frame comes from, in the low 48 bits
+     *        ({@index src_mac of struct ibv_flow_eth_filter})
+     * @param etherType what the frame carries, 16 bits ({@index ether_type of struct ibv_flow_eth_filter})
+     * @param vlanTag priority (3 bits), eligibility to be dropped (1) and VLAN (12)
+     *        ({@index vlan_tag of struct ibv_flow_eth_filter})
      */
     @Experimental
     public record Fields(long destination, long source, int etherType, int vlanTag) {

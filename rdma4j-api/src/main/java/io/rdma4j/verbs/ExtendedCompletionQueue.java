@@ -5,8 +5,8 @@ import java.util.Set;
 /**
  * A completion queue whose completions are read in place, a batch at a time.
  *
- * <p>C: {@code struct ibv_cq_ex}, {@code ibv_create_cq_ex}; it is a {@link CompletionQueue} as well
- * ({@code ibv_cq_ex_to_cq}).
+ * <p>C: {@code struct} {@index ibv_cq_ex}, {@index ibv_create_cq_ex}; it is a {@link CompletionQueue} as well
+ * ({@index ibv_cq_ex_to_cq}).
  *
  * {@snippet :
  * if (queue.startPoll()) {
@@ -33,7 +33,7 @@ public interface ExtendedCompletionQueue extends CompletionQueue {
     Set<CompletionField> fields();
 
     /**
-     * Begins a batch. C: {@code ibv_start_poll}.
+     * Begins a batch. C: {@index ibv_start_poll}.
      *
      * @return whether there is a completion, which {@link #current} then is; if not, the batch has ended
      * @throws RdmaException EIO when the queue has overrun and all it held has been taken
@@ -42,7 +42,7 @@ public interface ExtendedCompletionQueue extends CompletionQueue {
     boolean startPoll() throws RdmaException;
 
     /**
-     * Goes on to the next completion. C: {@code ibv_next_poll}.
+     * Goes on to the next completion. C: {@index ibv_next_poll}.
      *
      * @return whether there was one
      * @throws IllegalStateException outside a batch
@@ -50,7 +50,7 @@ public interface ExtendedCompletionQueue extends CompletionQueue {
     boolean nextPoll();
 
     /**
-     * Ends the batch and frees its entries. C: {@code ibv_end_poll}.
+     * Ends the batch and frees its entries. C: {@index ibv_end_poll}.
      *
      * @throws IllegalStateException outside a batch
      */

@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 /**
  * An active rule: the device delivers the frames that match it to its queue pair.
  *
- * <p>C: {@code struct ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
+ * <p>C: {@code struct} {@index ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
  *
  * <p>Implemented by providers.
  *
@@ -18,7 +18,7 @@ public interface Flow extends AutoCloseable {
     FlowRule rule();
 
     /**
-     * Removes the rule: the frames go where they went before. Idempotent. C: {@code ibv_destroy_flow}.
+     * Removes the rule: the frames go where they went before. Idempotent. C: {@index ibv_destroy_flow}.
      *
      * @throws RdmaException EIO if the device cannot end it
      */

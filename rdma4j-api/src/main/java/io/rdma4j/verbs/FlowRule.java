@@ -7,20 +7,20 @@ import java.util.Objects;
 /**
  * Which frames a queue pair shall receive.
  *
- * <p>C: {@code struct ibv_flow_attr}. Immutable.
+ * <p>C: {@code struct} {@index ibv_flow_attr}. Immutable.
  *
  * {@snippet :
  * Flow flow = queuePair.attachFlow(FlowRule.of(EthernetMatch.ANY.withDestination(mac),
  *         Ipv4Match.ANY.withSource(peer), PortMatch.UDP.withDestination(4791)));
  * }
  *
- * @param type what frames are chosen by ({@code type})
+ * @param type what frames are chosen by ({@index type of struct ibv_flow_attr})
  * @param matches what their headers must have in them, for type NORMAL at least one, for others none; kept by layer
- *        ({@code num_of_specs})
- * @param priority from 0, which goes first, to 65535; many devices have fewer ({@code priority})
- * @param port the port they come in by, from 1 ({@code port})
- * @param isPassedOn whether rules that follow may have the frames too ({@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP} of
- *        {@code flags})
+ *        ({@index num_of_specs of struct ibv_flow_attr})
+ * @param priority from 0, which goes first, to 65535; many devices have fewer ({@index priority of struct ibv_flow_attr})
+ * @param port the port they come in by, from 1 ({@index port of struct ibv_flow_attr})
+ * @param isPassedOn whether rules that follow may have the frames too ({@index IBV_FLOW_ATTR_FLAGS_DONT_TRAP} of {@code enum} {@index ibv_flow_flags} in
+ *        {@index flags of struct ibv_flow_attr})
  * @since 0.1.0
  */
 @Experimental

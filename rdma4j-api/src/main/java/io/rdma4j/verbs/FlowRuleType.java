@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 /**
  * What a flow rule chooses frames by.
  *
- * <p>C: {@code enum ibv_flow_attr_type}.
+ * <p>C: {@code enum} {@index ibv_flow_attr_type}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
@@ -11,13 +11,13 @@ package io.rdma4j.verbs;
  */
 @Experimental
 public enum FlowRuleType {
-    /** By their headers. C: {@code IBV_FLOW_ATTR_NORMAL}. */
+    /** By their headers. C: {@index IBV_FLOW_ATTR_NORMAL}. */
     NORMAL(0),
-    /** All that no other rule takes. C: {@code IBV_FLOW_ATTR_ALL_DEFAULT}. */
+    /** All that no other rule takes. C: {@index IBV_FLOW_ATTR_ALL_DEFAULT}. */
     ALL_DEFAULT(1),
-    /** All multicast frames that no other rule takes. C: {@code IBV_FLOW_ATTR_MC_DEFAULT}. */
+    /** All multicast frames that no other rule takes. C: {@index IBV_FLOW_ATTR_MC_DEFAULT}. */
     MULTICAST_DEFAULT(2),
-    /** A copy of all traffic of the port. C: {@code IBV_FLOW_ATTR_SNIFFER}. */
+    /** A copy of all traffic of the port. C: {@index IBV_FLOW_ATTR_SNIFFER}. */
     SNIFFER(3);
 
     private final int code;

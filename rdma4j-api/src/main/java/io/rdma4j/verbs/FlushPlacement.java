@@ -5,19 +5,19 @@ import java.util.Set;
 /**
  * How far a FLUSH brings earlier writes.
  *
- * <p>C: {@code enum ibv_placement_type}. Source: IBTA annex A19.
+ * <p>C: {@code enum} {@index ibv_placement_type}. Source: IBTA annex A19.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum FlushPlacement {
-    /** Every observer sees them. C: {@code IBV_FLUSH_GLOBAL}. */
+    /** Every observer sees them. C: {@index IBV_FLUSH_GLOBAL}. */
     GLOBAL(1 << 0),
     /**
      * They survive a loss of power: mapped memory is written to its file before the peer answers. It carries out nothing
      * else of this connection meanwhile, so the time-out and retries of this side must cover a disk. C:
-     * {@code IBV_FLUSH_PERSISTENT}.
+     * {@index IBV_FLUSH_PERSISTENT}.
      */
     PERSISTENT(1 << 1);
 

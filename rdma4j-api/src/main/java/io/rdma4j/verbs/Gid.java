@@ -10,7 +10,8 @@ import java.util.Locale;
  * A global identifier: 16 bytes that name a port. On RoCE it is an IPv6 address, or an IPv4 address
  * mapped as {@code ::ffff:a.b.c.d}.
  *
- * <p>C: {@code union ibv_gid}. Source: IBTA 4.1.1, RFC 4291 §2.5.5.2.
+ * <p>C: {@code union} {@index ibv_gid} with {@index raw of union ibv_gid}, {@code global.}{@index subnet_prefix of union ibv_gid} and
+ * {@code global.}{@index interface_id of union ibv_gid}. Source: IBTA 4.1.1, RFC 4291 §2.5.5.2.
  *
  * @param high bytes 0 to 7, big endian
  * @param low bytes 8 to 15, big endian

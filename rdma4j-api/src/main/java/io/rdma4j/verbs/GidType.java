@@ -3,18 +3,18 @@ package io.rdma4j.verbs;
 /**
  * How packets of a GID are framed.
  *
- * <p>C: {@code enum ibv_gid_type}.
+ * <p>C: {@code enum} {@index ibv_gid_type}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum GidType {
-    /** Native InfiniBand. C: {@code IBV_GID_TYPE_IB}. */
+    /** Native InfiniBand. C: {@index IBV_GID_TYPE_IB}. */
     INFINIBAND(0, "IB"),
-    /** RoCE directly on Ethernet. C: {@code IBV_GID_TYPE_ROCE_V1}. */
+    /** RoCE directly on Ethernet. C: {@index IBV_GID_TYPE_ROCE_V1}. */
     ROCE_V1(1, "RoCE v1"),
-    /** RoCE over UDP and IP. C: {@code IBV_GID_TYPE_ROCE_V2}. */
+    /** RoCE over UDP and IP. C: {@index IBV_GID_TYPE_ROCE_V2}. */
     ROCE_V2(2, "RoCE v2"),
     /** One that this version does not know; {@link GidEntry#typeCode} has its number. */
     UNKNOWN(-1, "unknown");

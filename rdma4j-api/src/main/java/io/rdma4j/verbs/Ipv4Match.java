@@ -7,8 +7,8 @@ import java.util.Objects;
 /**
  * What an IPv4 header must have in it.
  *
- * <p>C: {@code struct ibv_flow_spec_ipv4_ext}, {@code IBV_FLOW_SPEC_IPV4_EXT}; where only addresses are looked at,
- * {@code struct ibv_flow_spec_ipv4}, {@code IBV_FLOW_SPEC_IPV4}, which more devices have.
+ * <p>C: {@code struct ibv_flow_spec_ipv4_ext}, {@index IBV_FLOW_SPEC_IPV4_EXT}; where only addresses are looked at,
+ * {@code struct ibv_flow_spec_ipv4}, {@index IBV_FLOW_SPEC_IPV4}, which more devices have.
  *
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
@@ -28,14 +28,14 @@ public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {
     /**
      * The fields of the header.
      *
-     * <p>C: {@code struct ibv_flow_ipv4_ext_filter}.
+     * <p>C: {@code struct} {@index ibv_flow_ipv4_ext_filter}.
      *
-     * @param source the address the packet comes from ({@code src_ip})
-     * @param destination the address the packet goes to ({@code dst_ip})
-     * @param protocol what the packet carries, 8 bits ({@code proto})
-     * @param typeOfService 8 bits ({@code tos})
-     * @param timeToLive 8 bits ({@code ttl})
-     * @param flags of fragments, 8 bits ({@code flags})
+     * @param source the address the packet comes from ({@index src_ip of struct ibv_flow_ipv4_ext_filter})
+     * @param destination the address the packet goes to ({@index dst_ip of struct ibv_flow_ipv4_ext_filter})
+     * @param protocol what the packet carries, 8 bits ({@index proto of struct ibv_flow_ipv4_ext_filter})
+     * @param typeOfService 8 bits ({@index tos of struct ibv_flow_ipv4_ext_filter})
+     * @param timeToLive 8 bits ({@index ttl of struct ibv_flow_ipv4_ext_filter})
+     * @param flags of fragments, 8 bits ({@index flags of struct ibv_flow_ipv4_ext_filter})
      */
     @Experimental
     public record Fields(int source, int destination, int protocol, int typeOfService,

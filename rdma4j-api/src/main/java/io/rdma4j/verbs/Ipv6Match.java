@@ -6,7 +6,7 @@ import java.util.Objects;
 /**
  * What an IPv6 header must have in it.
  *
- * <p>C: {@code struct ibv_flow_spec_ipv6}, {@code IBV_FLOW_SPEC_IPV6}.
+ * <p>C: {@code struct ibv_flow_spec_ipv6}, {@index IBV_FLOW_SPEC_IPV6}.
  *
  * @param value what must be there ({@code val})
  * @param mask which bits are looked at ({@code mask})
@@ -28,14 +28,14 @@ public record Ipv6Match(Fields value, Fields mask) implements FlowMatch {
     /**
      * The fields of the header.
      *
-     * <p>C: {@code struct ibv_flow_ipv6_filter}.
+     * <p>C: {@code struct} {@index ibv_flow_ipv6_filter}.
      *
-     * @param source the address the packet comes from, as a GID ({@code src_ip})
-     * @param destination the address the packet goes to, as a GID ({@code dst_ip})
-     * @param flowLabel 20 bits ({@code flow_label})
-     * @param nextHeader what the packet carries, 8 bits ({@code next_hdr})
-     * @param trafficClass 8 bits ({@code traffic_class})
-     * @param hopLimit 8 bits ({@code hop_limit})
+     * @param source the address the packet comes from, as a GID ({@index src_ip of struct ibv_flow_ipv6_filter})
+     * @param destination the address the packet goes to, as a GID ({@index dst_ip of struct ibv_flow_ipv6_filter})
+     * @param flowLabel 20 bits ({@index flow_label of struct ibv_flow_ipv6_filter})
+     * @param nextHeader what the packet carries, 8 bits ({@index next_hdr of struct ibv_flow_ipv6_filter})
+     * @param trafficClass 8 bits ({@index traffic_class of struct ibv_flow_ipv6_filter})
+     * @param hopLimit 8 bits ({@index hop_limit of struct ibv_flow_ipv6_filter})
      */
     @Experimental
     public record Fields(Gid source, Gid destination, int flowLabel, int nextHeader,

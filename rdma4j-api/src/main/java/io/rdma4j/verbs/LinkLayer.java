@@ -10,11 +10,11 @@ package io.rdma4j.verbs;
  * @since 0.1.0
  */
 public enum LinkLayer {
-    /** Not said. C: {@code IBV_LINK_LAYER_UNSPECIFIED}. */
+    /** Not said. C: {@index IBV_LINK_LAYER_UNSPECIFIED}. */
     UNSPECIFIED(0, "Unspecified"),
-    /** InfiniBand. C: {@code IBV_LINK_LAYER_INFINIBAND}. */
+    /** InfiniBand. C: {@index IBV_LINK_LAYER_INFINIBAND}. */
     INFINIBAND(1, "InfiniBand"),
-    /** Ethernet, or any IP interface. C: {@code IBV_LINK_LAYER_ETHERNET}. */
+    /** Ethernet, or any IP interface. C: {@index IBV_LINK_LAYER_ETHERNET}. */
     ETHERNET(2, "Ethernet"),
     /** One that this version does not know; {@link PortAttributes#linkLayerCode} has its number. */
     UNKNOWN(-1, "Unknown");

@@ -8,8 +8,8 @@ import java.util.Set;
 /**
  * What shall change of a memory region; what is not set stays.
  *
- * <p>C: the {@code flags} and arguments of {@code ibv_rereg_mr}. A mutable object of the caller; the device copies what it
- * needs.
+ * <p>C: the {@code flags}, of {@code enum} {@index ibv_rereg_mr_flags}, and arguments of {@index ibv_rereg_mr}. A mutable
+ * object of the caller; the device copies what it needs.
  *
  * @since 0.1.0
  */
@@ -28,7 +28,7 @@ public final class MemoryRegionChanges {
         access = other.access;
     }
 
-    /** {@return the new memory, or null} C: {@code IBV_REREG_MR_CHANGE_TRANSLATION}. */
+    /** {@return the new memory, or null} C: {@index IBV_REREG_MR_CHANGE_TRANSLATION}. */
     public @Nullable MemorySegment segment() {
         return segment;
     }
@@ -42,23 +42,23 @@ public final class MemoryRegionChanges {
         return this;
     }
 
-    /** {@return the new domain, or null} C: {@code IBV_REREG_MR_CHANGE_PD}. */
+    /** {@return the new domain, or null} C: {@index IBV_REREG_MR_CHANGE_PD}. */
     public @Nullable ProtectionDomain protectionDomain() {
         return protectionDomain;
     }
 
-    /** Sets another domain of the same device. C: {@code IBV_REREG_MR_CHANGE_PD}, {@code pd}. */
+    /** Sets another domain of the same device. C: {@index IBV_REREG_MR_CHANGE_PD}, {@code pd}. */
     public MemoryRegionChanges protectionDomain(@Nullable ProtectionDomain value) {
         protectionDomain = value;
         return this;
     }
 
-    /** {@return the new rights, or null} C: {@code IBV_REREG_MR_CHANGE_ACCESS}. */
+    /** {@return the new rights, or null} C: {@index IBV_REREG_MR_CHANGE_ACCESS}. */
     public @Nullable Set<AccessFlag> access() {
         return access;
     }
 
-    /** Sets other rights, in place of all that the region has. C: {@code IBV_REREG_MR_CHANGE_ACCESS}, {@code access}. */
+    /** Sets other rights, in place of all that the region has. C: {@index IBV_REREG_MR_CHANGE_ACCESS}, {@code access}. */
     public MemoryRegionChanges access(Set<AccessFlag> value) {
         access = Set.copyOf(value);
         return this;

@@ -8,9 +8,9 @@ import java.util.Set;
 /**
  * What a new memory region shall be: memory of the process, of the device or of another device, addresses, rights.
  *
- * <p>C: {@code struct ibv_mr_init_attr}, {@code ibv_reg_mr_ex}; with device memory
- * {@code ibv_reg_dm_mr}, with a dma-buf {@code ibv_reg_dmabuf_mr}. A mutable object of the caller; the device copies what it
- * needs. One of {@link #segment}, {@link #deviceMemory} and {@link #dmaBuf} must be set.
+ * <p>C: {@code struct} {@index ibv_mr_init_attr}, {@index ibv_reg_mr_ex}; with device memory
+ * {@index ibv_reg_dm_mr}, with a dma-buf {@index ibv_reg_dmabuf_mr}. A mutable object of the caller; the device copies
+ * what it needs. One of {@link #segment}, {@link #deviceMemory} and {@link #dmaBuf} must be set.
  *
  * @since 0.1.0
  */
@@ -41,7 +41,10 @@ public final class MemoryRegionInitAttributes {
         access = other.access;
     }
 
-    /** {@return the memory of the process, or null} C: {@code addr}, {@code length}. */
+    /**
+     * {@return the memory of the process, or null} C: {@index addr of struct ibv_mr_init_attr},
+     * {@index length of struct ibv_mr_init_attr}.
+     */
     public @Nullable MemorySegment segment() {
         return segment;
     }
@@ -73,12 +76,15 @@ public final class MemoryRegionInitAttributes {
         return deviceOffset;
     }
 
-    /** {@return the bytes of the range of device memory} C: {@code length}. */
+    /** {@return the bytes of the range of device memory} C: {@index length of struct ibv_mr_init_attr}. */
     public long deviceLength() {
         return deviceLength;
     }
 
-    /** {@return the descriptor of the dma-buf, or null} C: {@code fd} of {@code ibv_reg_dmabuf_mr}. */
+    /**
+     * {@return the descriptor of the dma-buf, or null} C: {@index fd of struct ibv_mr_init_attr} of
+     * {@index ibv_reg_dmabuf_mr}.
+     */
     @Experimental
     public @Nullable Integer dmaBuf() {
         return dmaBuf;
@@ -86,8 +92,9 @@ public final class MemoryRegionInitAttributes {
 
     /**
      * Sets a range of the memory of another device, such as a graphics card, whose driver exports it as a dma-buf. The
-     * process cannot access it through the region, whose segment is {@link MemorySegment#NULL}. C: {@code fd},
-     * {@code fd_offset} and {@code length}; the same arguments of {@code ibv_reg_dmabuf_mr}.
+     * process cannot access it through the region, whose segment is {@link MemorySegment#NULL}. C:
+     * {@index fd of struct ibv_mr_init_attr}, {@index fd_offset of struct ibv_mr_init_attr} and
+     * {@index length of struct ibv_mr_init_attr}; the same arguments of {@index ibv_reg_dmabuf_mr}.
      *
      * @param fd the descriptor of the dma-buf; it belongs to the caller, who may close it when the region is registered
      * @param offset where in the dma-buf the region begins, in bytes; without {@link #iova(long)} also the address of the
@@ -102,35 +109,44 @@ public final class MemoryRegionInitAttributes {
         return this;
     }
 
-    /** {@return where in the dma-buf the region begins} C: {@code fd_offset}. */
+    /** {@return where in the dma-buf the region begins} C: {@index fd_offset of struct ibv_mr_init_attr}. */
     @Experimental
     public long dmaBufOffset() {
         return dmaBufOffset;
     }
 
-    /** {@return the bytes of the range of the dma-buf} C: {@code length} of {@code ibv_reg_dmabuf_mr}. */
+    /**
+     * {@return the bytes of the range of the dma-buf} C: {@index length of struct ibv_mr_init_attr} of
+     * {@index ibv_reg_dmabuf_mr}.
+     */
     @Experimental
     public long dmaBufLength() {
         return dmaBufLength;
     }
 
-    /** {@return the address of the first byte as the caller chose it, or null} C: {@code iova}. */
+    /**
+     * {@return the address of the first byte as the caller chose it, or null} C:
+     * {@index iova of struct ibv_mr_init_attr}.
+     */
     public @Nullable Long iova() {
         return iova;
     }
 
-    /** Sets the address of the first byte, as work requests and peers shall count. C: {@code iova}. */
+    /**
+     * Sets the address of the first byte, as work requests and peers shall count. C:
+     * {@index iova of struct ibv_mr_init_attr}.
+     */
     public MemoryRegionInitAttributes iova(long value) {
         iova = value;
         return this;
     }
 
-    /** {@return what may be done} C: {@code access}. */
+    /** {@return what may be done} C: {@index access of struct ibv_mr_init_attr}. */
     public Set<AccessFlag> access() {
         return access;
     }
 
-    /** Sets what may be done. C: {@code access}. */
+    /** Sets what may be done. C: {@index access of struct ibv_mr_init_attr}. */
     public MemoryRegionInitAttributes access(Set<AccessFlag> value) {
         access = Set.copyOf(value);
         return this;

@@ -6,14 +6,14 @@ import java.util.Set;
 /**
  * What a memory window shall cover and allow.
  *
- * <p>C: {@code struct ibv_mw_bind_info}. A length of 0 unbinds a window of type 1. One of type 2 cannot be bound to
+ * <p>C: {@code struct} {@index ibv_mw_bind_info}. A length of 0 unbinds a window of type 1. One of type 2 cannot be bound to
  * nothing: the request completes with {@link WorkCompletionStatus#MEMORY_WINDOW_BIND_ERROR} (IBTA o10-37.2.40), and what
  * ends its binding is an invalidation ({@link SendWorkRequest#localInvalidate}), also by the peer's SEND.
  *
- * @param region the region underneath; it needs {@link AccessFlag#MW_BIND} ({@code mr})
- * @param address the first byte, as {@link MemoryRegion#address()} counts ({@code addr})
- * @param length the bytes ({@code length})
- * @param access what the peer may do ({@code mw_access_flags})
+ * @param region the region underneath; it needs {@link AccessFlag#MW_BIND} ({@index mr of struct ibv_mw_bind_info})
+ * @param address the first byte, as {@link MemoryRegion#address()} counts ({@index addr of struct ibv_mw_bind_info})
+ * @param length the bytes ({@index length of struct ibv_mw_bind_info})
+ * @param access what the peer may do ({@index mw_access_flags of struct ibv_mw_bind_info})
  * @since 0.1.0
  */
 public record MemoryWindowBind(MemoryRegion region, long address, long length,

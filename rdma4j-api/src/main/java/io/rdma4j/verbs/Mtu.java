@@ -5,20 +5,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The most payload bytes of one packet.
  *
- * <p>C: {@code enum ibv_mtu}. Source: IBTA 3.5.1.
+ * <p>C: {@code enum} {@index ibv_mtu}. Source: IBTA 3.5.1.
  *
  * @since 0.1.0
  */
 public enum Mtu {
-    /** 256 bytes. C: {@code IBV_MTU_256}. */
+    /** 256 bytes. C: {@index IBV_MTU_256}. */
     MTU_256(1, 256),
-    /** 512 bytes. C: {@code IBV_MTU_512}. */
+    /** 512 bytes. C: {@index IBV_MTU_512}. */
     MTU_512(2, 512),
-    /** 1024 bytes. C: {@code IBV_MTU_1024}. */
+    /** 1024 bytes. C: {@index IBV_MTU_1024}. */
     MTU_1024(3, 1024),
-    /** 2048 bytes. C: {@code IBV_MTU_2048}. */
+    /** 2048 bytes. C: {@index IBV_MTU_2048}. */
     MTU_2048(4, 2048),
-    /** 4096 bytes. C: {@code IBV_MTU_4096}. */
+    /** 4096 bytes. C: {@index IBV_MTU_4096}. */
     MTU_4096(5, 4096);
 
     private final int code;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a new parent domain adds to its protection domain.
  *
- * <p>C: {@code struct ibv_parent_domain_init_attr}. A mutable object of the caller; the device copies what it needs. A new one
+ * <p>C: {@code struct} {@index ibv_parent_domain_init_attr}. A mutable object of the caller; the device copies what it needs. A new one
  * adds nothing.
  *
  * @since 0.1.0
@@ -17,7 +17,7 @@ public final class ParentDomainInitAttributes {
     /** Creates the default. */
     public ParentDomainInitAttributes() {}
 
-    /** {@return the thread domain, or null} C: {@code td}. */
+    /** {@return the thread domain, or null} C: {@index td of struct ibv_parent_domain_init_attr}. */
     public @Nullable ThreadDomain threadDomain() {
         return threadDomain;
     }

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of automatic path migration.
  *
- * <p>C: {@code enum ibv_mig_state}.
+ * <p>C: {@code enum} {@index ibv_mig_state}.
  *
  * @since 0.1.0
  */
 public enum PathMigrationState {
-    /** The primary path is in use. C: {@code IBV_MIG_MIGRATED}. */
+    /** The primary path is in use. C: {@index IBV_MIG_MIGRATED}. */
     MIGRATED(0),
-    /** An alternate path is being loaded. C: {@code IBV_MIG_REARM}. */
+    /** An alternate path is being loaded. C: {@index IBV_MIG_REARM}. */
     REARM(1),
-    /** An alternate path is ready. C: {@code IBV_MIG_ARMED}. */
+    /** An alternate path is ready. C: {@index IBV_MIG_ARMED}. */
     ARMED(2);
 
     private final int code;

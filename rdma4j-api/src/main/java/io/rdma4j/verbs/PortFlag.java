@@ -12,7 +12,7 @@ package io.rdma4j.verbs;
 public enum PortFlag {
     /**
      * A path must be global: its destination is a GID, as on every RoCE port
-     * ({@link AddressHandleAttributes#isGlobal}). C: {@code IBV_QPF_GRH_REQUIRED}.
+     * ({@link AddressHandleAttributes#isGlobal}). C: {@index IBV_QPF_GRH_REQUIRED}.
      */
     GRH_REQUIRED(1 << 0);
 

@@ -31,23 +31,23 @@ public record PortMatch(Protocol protocol, Fields value, Fields mask) implements
     /**
      * Which of the protocols that have ports.
      *
-     * <p>C: of {@code enum ibv_flow_spec_type}.
+     * <p>C: of {@code enum} {@index ibv_flow_spec_type}.
      */
     @Experimental
     public enum Protocol {
-        /** C: {@code IBV_FLOW_SPEC_TCP}. */
+        /** C: {@index IBV_FLOW_SPEC_TCP}. */
         TCP,
-        /** C: {@code IBV_FLOW_SPEC_UDP}. */
+        /** C: {@index IBV_FLOW_SPEC_UDP}. */
         UDP
     }
 
     /**
      * The fields of the header.
      *
-     * <p>C: {@code struct ibv_flow_tcp_udp_filter}.
+     * <p>C: {@code struct} {@index ibv_flow_tcp_udp_filter}.
      *
-     * @param destination the port the packet goes to ({@code dst_port})
-     * @param source the port the packet comes from ({@code src_port})
+     * @param destination the port the packet goes to ({@index dst_port of struct ibv_flow_tcp_udp_filter})
+     * @param source the port the packet comes from ({@index src_port of struct ibv_flow_tcp_udp_filter})
      */
     @Experimental
     public record Fields(int destination, int source) {

@@ -3,24 +3,24 @@ package io.rdma4j.verbs;
 /**
  * The logical state of a port.
  *
- * <p>C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
+ * <p>C: {@code enum} {@index ibv_port_state}, {@index ibv_port_state_str}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum PortState {
-    /** The device reports no state. C: {@code IBV_PORT_NOP}. */
+    /** The device reports no state. C: {@index IBV_PORT_NOP}. */
     NOP(0, "PORT_NOP"),
-    /** The link is down: check cable and interface. C: {@code IBV_PORT_DOWN}. */
+    /** The link is down: check cable and interface. C: {@index IBV_PORT_DOWN}. */
     DOWN(1, "PORT_DOWN"),
-    /** The link is up, but no subnet manager has configured the port yet. C: {@code IBV_PORT_INIT}. */
+    /** The link is up, but no subnet manager has configured the port yet. C: {@index IBV_PORT_INIT}. */
     INIT(2, "PORT_INIT"),
-    /** The port is configured, but the subnet manager has not activated it yet. C: {@code IBV_PORT_ARMED}. */
+    /** The port is configured, but the subnet manager has not activated it yet. C: {@index IBV_PORT_ARMED}. */
     ARMED(3, "PORT_ARMED"),
-    /** The port sends and receives. C: {@code IBV_PORT_ACTIVE}. */
+    /** The port sends and receives. C: {@index IBV_PORT_ACTIVE}. */
     ACTIVE(4, "PORT_ACTIVE"),
-    /** The port is active, but its link is down for a moment and may recover. C: {@code IBV_PORT_ACTIVE_DEFER}. */
+    /** The port is active, but its link is down for a moment and may recover. C: {@index IBV_PORT_ACTIVE_DEFER}. */
     ACTIVE_DEFER(5, "PORT_ACTIVE_DEFER"),
     /** One that this version does not know; {@link PortAttributes#stateCode} has its number. */
     UNKNOWN(-1, "invalid state");

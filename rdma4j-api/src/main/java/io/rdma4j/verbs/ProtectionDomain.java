@@ -7,18 +7,18 @@ import java.util.Set;
 /**
  * Groups memory and queue pairs: a queue pair can access only regions of its own domain.
  *
- * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
+ * <p>C: {@code struct} {@index ibv_pd}. Source: IBTA 10.2.3. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
 public interface ProtectionDomain extends AutoCloseable {
-    /** {@return the device it belongs to} C: {@code context}. */
+    /** {@return the device it belongs to} C: {@index context of struct ibv_pd}. */
     DeviceContext context();
 
     /**
-     * Registers memory. C: {@code ibv_reg_mr}. The region keeps the segment reachable. The memory still belongs to the
+     * Registers memory. C: {@index ibv_reg_mr}. The region keeps the segment reachable. The memory still belongs to the
      * caller; closing its arena ends access as closing the region does.
      *
      * <p><b>Danger:</b> the address of a segment that a restricted method made ({@link MemorySegment#reinterpret(long)}) is
@@ -38,7 +38,7 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion register(MemorySegment segment, Set<AccessFlag> access) throws RdmaException;
 
     /**
-     * Registers memory with rights that are listed. C: {@code ibv_reg_mr}.
+     * Registers memory with rights that are listed. C: {@index ibv_reg_mr}.
      *
      * @throws RdmaException as {@link #register(MemorySegment, Set)}
      */
@@ -48,7 +48,7 @@ public interface ProtectionDomain extends AutoCloseable {
     }
 
     /**
-     * Registers memory under an address of the caller's choice. C: {@code ibv_reg_mr_iova}.
+     * Registers memory under an address of the caller's choice. C: {@index ibv_reg_mr_iova}.
      *
      * @param iova the address of the first byte for work requests and peers
      * @throws RdmaException as {@link #register(MemorySegment, Set)}; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
@@ -59,8 +59,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Allocates memory for a region and registers it. The memory is zeroed and aligned to a page, and is freed when the
      * region is closed, not before. So no program can close an arena while the device uses its memory; a NIC, which
-     * accesses memory by physical addresses, would not notice that in time. C: {@code ibv_alloc_buf}, or {@code malloc},
-     * and {@code ibv_reg_mr}.
+     * accesses memory by physical addresses, would not notice that in time. C: {@index ibv_alloc_buf}, or {@code malloc},
+     * and {@index ibv_reg_mr}.
      *
      * @param byteSize from 1
      * @param access what may be done; reading by the local side is always allowed
@@ -70,7 +70,7 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access) throws RdmaException;
 
     /**
-     * Allocates memory for a region and registers it with rights that are listed. C: {@code ibv_alloc_buf}, {@code
+     * Allocates memory for a region and registers it with rights that are listed. C: {@index ibv_alloc_buf}, {@code
      * ibv_reg_mr}.
      *
      * @throws RdmaException as {@link #allocateRegion(long, Set)}
@@ -81,8 +81,8 @@ public interface ProtectionDomain extends AutoCloseable {
     }
 
     /**
-     * Registers memory of the process, of the device or of another device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr},
-     * {@code ibv_reg_dmabuf_mr}.
+     * Registers memory of the process, of the device or of another device. C: {@index ibv_reg_mr_ex},
+     * {@index ibv_reg_dm_mr}, {@index ibv_reg_dmabuf_mr}.
      *
      * @throws RdmaException EINVAL if not exactly one of segment, device memory and dma-buf is set, for device memory of
      *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, for a dma-buf with a
@@ -94,7 +94,7 @@ public interface ProtectionDomain extends AutoCloseable {
 
     /**
      * Creates the null region, which has no memory: data received into it is discarded, and data sent from it is zeros.
-     * Any address and length are valid. For local use only. C: {@code ibv_alloc_null_mr}.
+     * Any address and length are valid. For local use only. C: {@index ibv_alloc_null_mr}.
      *
      * @throws RdmaException ENOMEM naming the limit when the device has no room for another region; EOPNOTSUPP
      *         if it has no such regions
@@ -102,7 +102,7 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion registerNull() throws RdmaException;
 
     /**
-     * Advises the device about the coming use of registered memory. C: {@code ibv_advise_mr}.
+     * Advises the device about the coming use of registered memory. C: {@index ibv_advise_mr}.
      *
      * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
      *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE, or if the memory is gone; EOPNOTSUPP
@@ -113,7 +113,7 @@ public interface ProtectionDomain extends AutoCloseable {
 
     /**
      * Creates a domain that shares this one's regions and adds what the attributes say, such as a thread domain. It can be used
-     * wherever a protection domain can. C: {@code ibv_alloc_parent_domain}.
+     * wherever a protection domain can. C: {@index ibv_alloc_parent_domain}.
      *
      * @throws RdmaException EINVAL if the thread domain is of another device context; on a native device also EINVAL if
      *         this is a parent domain itself, and EOPNOTSUPP for an allocator
@@ -121,7 +121,7 @@ public interface ProtectionDomain extends AutoCloseable {
     ProtectionDomain createParentDomain(ParentDomainInitAttributes attributes) throws RdmaException;
 
     /**
-     * Creates a queue pair in state RESET. C: {@code ibv_create_qp}. One of type {@link QueuePairType#XRC_SEND} has no
+     * Creates a queue pair in state RESET. C: {@index ibv_create_qp}. One of type {@link QueuePairType#XRC_SEND} has no
      * receive queue and needs no completion queue for it; one of type {@link QueuePairType#XRC_RECEIVE} is created by
      * {@link XrcDomain#createQueuePair}; for one of type {@link QueuePairType#RAW_PACKET} the process needs CAP_NET_RAW.
      *
@@ -136,7 +136,7 @@ public interface ProtectionDomain extends AutoCloseable {
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
     /**
-     * Creates a shared receive queue. C: {@code ibv_create_srq}, {@code ibv_create_srq_ex}.
+     * Creates a shared receive queue. C: {@index ibv_create_srq}, {@index ibv_create_srq_ex}.
      *
      * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; EINVAL for type XRC
      *         without XRC domain or completion queue, or with one of another context, and for another type with either;
@@ -147,7 +147,7 @@ public interface ProtectionDomain extends AutoCloseable {
             throws RdmaException;
 
     /**
-     * Creates an address handle, the path that datagrams take. C: {@code ibv_create_ah}.
+     * Creates an address handle, the path that datagrams take. C: {@index ibv_create_ah}.
      *
      * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
      *         for GIDs of two IP versions; ENOMEM naming the limit when the device has as many handles as it can have;
@@ -156,7 +156,7 @@ public interface ProtectionDomain extends AutoCloseable {
     AddressHandle createAddressHandle(AddressHandleAttributes attributes) throws RdmaException;
 
     /**
-     * Creates the path back to the sender of a received datagram. C: {@code ibv_create_ah_from_wc}.
+     * Creates the path back to the sender of a received datagram. C: {@index ibv_create_ah_from_wc}.
      *
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
@@ -169,7 +169,7 @@ public interface ProtectionDomain extends AutoCloseable {
     }
 
     /**
-     * Creates a memory window. C: {@code ibv_alloc_mw}.
+     * Creates a memory window. C: {@index ibv_alloc_mw}.
      *
      * @throws RdmaException ENOMEM naming the limit when the device has as many windows as it can have; EOPNOTSUPP
      *         for a type that it does not support
@@ -177,7 +177,7 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException;
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_dealloc_pd}.
+     * Frees it. Idempotent. C: {@index ibv_dealloc_pd}.
      *
      * @throws RdmaException EBUSY while anything created in it is open
      */

@@ -8,7 +8,7 @@ import java.util.Map;
 /**
  * A send queue and a receive queue: one end of a connection, or an end point for datagrams.
  *
- * <p>C: {@code struct ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
+ * <p>C: {@code struct} {@index ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
  * does not wait, but for the end of another thread's {@link SendBatch}.
  *
  * <p><b>Polling memory.</b> A program may wait for a WRITE of its peer by looking at the memory that is written, without a
@@ -34,21 +34,21 @@ import java.util.Map;
  */
 public interface QueuePair extends AutoCloseable {
     /**
-     * {@return the protection domain it belongs to} C: {@code pd}.
+     * {@return the protection domain it belongs to} C: {@index pd of struct ibv_qp}.
      *
      * @throws IllegalStateException for type XRC_RECEIVE, which has none: it may access the memory of its shared receive
      *         queues' domains
      */
     ProtectionDomain protectionDomain();
 
-    /** {@return its number, 24 bits} C: {@code qp_num}. */
+    /** {@return its number, 24 bits} C: {@index qp_num of struct ibv_qp}. */
     int number();
 
-    /** {@return its transport service} C: {@code qp_type}. */
+    /** {@return its transport service} C: {@index qp_type of struct ibv_qp}. */
     QueuePairType type();
 
     /**
-     * {@return its state now} C: {@code state}.
+     * {@return its state now} C: {@index state of struct ibv_qp}.
      *
      * @throws IllegalStateException if the queue pair is closed
      */
@@ -64,25 +64,25 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * {@return where sends complete} C: {@code send_cq}.
+     * {@return where sends complete} C: {@index send_cq of struct ibv_qp}.
      *
      * @throws IllegalStateException for type XRC_RECEIVE, which sends nothing
      */
     CompletionQueue sendCompletionQueue();
 
     /**
-     * {@return where receives complete} C: {@code recv_cq}.
+     * {@return where receives complete} C: {@index recv_cq of struct ibv_qp}.
      *
      * @throws IllegalStateException for types XRC_SEND and XRC_RECEIVE: the shared receive queue of the message has the
      *         completion queue
      */
     CompletionQueue receiveCompletionQueue();
 
-    /** {@return the shared receive queue it takes its receives from, or null} C: {@code srq}. */
+    /** {@return the shared receive queue it takes its receives from, or null} C: {@index srq of struct ibv_qp}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the object given at creation, or null} C: {@code qp_context}. */
+    /** {@return the object given at creation, or null} C: {@index qp_context of struct ibv_qp}. */
     @Nullable
     Object userContext();
 
@@ -92,12 +92,12 @@ public interface QueuePair extends AutoCloseable {
     /**
      * {@return the attributes it was created with, its sizes as the device gave them} The object is a copy that belongs
      * to the caller, who can create a similar queue pair with it. C: {@code init_attr} of
-     * {@code ibv_query_qp}.
+     * {@index ibv_query_qp}.
      */
     QueuePairInitAttributes initAttributes();
 
     /**
-     * Moves it to a state, or changes attributes in its state. C: {@code ibv_modify_qp}.
+     * Moves it to a state, or changes attributes in its state. C: {@index ibv_modify_qp}.
      *
      * @param attributes the state and what the transition requires and allows (IBTA table 91)
      * @throws RdmaException EINVAL naming missing or forbidden attributes, or the range of a value that the device
@@ -109,7 +109,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * {@return its attributes, as far as the device knows them} One that the device has not set, and a state of path migration
      * that this version does not know, are not in their {@link QueuePairAttributes#mask mask}. The object is a copy that
-     * belongs to the caller. C: {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
+     * belongs to the caller. C: {@code attr} of {@index ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
      * @throws RdmaException EIO if the device has failed or gives a state or a path MTU that this version does not know, never
      *         by a software device; EBADF if the queue pair is closed
@@ -136,7 +136,7 @@ public interface QueuePair extends AutoCloseable {
     Map<String, Long> counters();
 
     /**
-     * Posts a send request. C: {@code ibv_post_send}.
+     * Posts a send request. C: {@index ibv_post_send}.
      *
      * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
      *         the queue pair, EMSGSIZE for more bytes than a message or a datagram can have, EOPNOTSUPP for an
@@ -159,7 +159,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Begins a batch of sends, which are built in place and posted together. Other threads that post sends wait for its end,
-     * so end it also when something fails ({@code try}). C: {@code ibv_wr_start}, {@code ibv_qp_to_qp_ex}.
+     * so end it also when something fails ({@code try}). C: {@index ibv_wr_start}, {@index ibv_qp_to_qp_ex}.
      *
      * @return the batch, always the same object
      * @throws RdmaException EBADF if the queue pair is closed
@@ -169,7 +169,7 @@ public interface QueuePair extends AutoCloseable {
     SendBatch startBatch() throws RdmaException;
 
     /**
-     * Posts a receive request. C: {@code ibv_post_recv}.
+     * Posts a receive request. C: {@index ibv_post_recv}.
      *
      * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, if
      *         it uses a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full; on a
@@ -188,7 +188,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Binds a type 1 memory window to a range of a region by posting a send request. When this returns,
      * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. If several queue pairs bind one
-     * window, the order is undefined. C: {@code ibv_bind_mw}.
+     * window, the order is undefined. C: {@index ibv_bind_mw}.
      *
      * @param flags {@link SendFlag#SIGNALED} reports success by a completion, as failure is in any case;
      *        {@link SendFlag#FENCE} waits for outstanding READs and atomics
@@ -213,7 +213,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Joins a multicast group of InfiniBand whose LID the program knows, for example from another program that has joined it
-     * at the subnet manager. Software devices have no LIDs and ignore it. C: {@code ibv_attach_mcast}.
+     * at the subnet manager. Software devices have no LIDs and ignore it. C: {@index ibv_attach_mcast}.
      *
      * @param lid the group's LID, 0xc000 to 0xfffe, or 0 on Ethernet
      * @throws RdmaException as {@link #attachMulticast(Gid)}; EINVAL for another LID
@@ -223,7 +223,7 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * Leaves a multicast group. C: {@code ibv_detach_mcast}.
+     * Leaves a multicast group. C: {@index ibv_detach_mcast}.
      *
      * @throws RdmaException EINVAL if the queue pair has not joined the group or is not of type UD, or if the GID is not
      *         a multicast group
@@ -232,7 +232,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Makes the device deliver the frames that match a rule to this queue pair, until the flow is closed. For queue pairs
-     * of type RAW_PACKET, and on some devices of type UD. C: {@code ibv_create_flow}.
+     * of type RAW_PACKET, and on some devices of type UD. C: {@index ibv_create_flow}.
      *
      * @throws RdmaException EOPNOTSUPP if the device cannot steer flows, or not by such a rule; EINVAL for a queue pair of
      *         another type, or a rule that the device does not accept; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when
@@ -247,21 +247,21 @@ public interface QueuePair extends AutoCloseable {
     /**
      * {@return whether the bytes of one message become visible in memory in order, so that its last byte tells that the others
      * are there} It says nothing of the order of two messages, which the description of {@link QueuePair} tells. C:
-     * {@code ibv_query_qp_data_in_order}.
+     * {@index ibv_query_qp_data_in_order}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     boolean isDataInOrder(SendOpcode opcode) throws RdmaException;
 
     /**
-     * Sets the enhanced connection options to offer to the peer. C: {@code ibv_set_ece}.
+     * Sets the enhanced connection options to offer to the peer. C: {@index ibv_set_ece}.
      *
      * @throws RdmaException EOPNOTSUPP for options that the device does not support
      */
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException;
 
     /**
-     * {@return the options in use} C: {@code ibv_query_ece}.
+     * {@return the options in use} C: {@index ibv_query_ece}.
      *
      * @throws RdmaException EOPNOTSUPP if the device cannot tell; never by a software device
      */
@@ -269,7 +269,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Frees it; outstanding requests are dropped without completions. With those that are in a completion queue by then it
-     * is as after {@link QueuePairState#RESET}: a software device removes them. Idempotent. C: {@code ibv_destroy_qp}.
+     * is as after {@link QueuePairState#RESET}: a software device removes them. Idempotent. C: {@index ibv_destroy_qp}.
      *
      * @throws RdmaException EBUSY while it is attached to multicast groups, has open flows or has unacknowledged events
      */

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /**
  * Attributes of a queue pair, with the knowledge of which are set.
  *
- * <p>C: {@code struct ibv_qp_attr} together with its {@code attr_mask}. A mutable object of the
+ * <p>C: {@code struct} {@index ibv_qp_attr} together with its {@code attr_mask}. A mutable object of the
  * caller: a setter sets the value and its mark; {@link #isSet} tells the mark; an accessor of an
  * attribute that is not set throws {@link IllegalStateException}. A value out of its range is an
  * {@link IllegalArgumentException} at once.
@@ -62,15 +62,16 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return the state to move to, or the state the queue pair is in} C: {@code IBV_QP_STATE},
-     * {@code qp_state}.
+     * {@return the state to move to, or the state the queue pair is in} C: {@index IBV_QP_STATE},
+     * {@index qp_state of struct ibv_qp_attr}.
      */
     public QueuePairState state() {
         return require(QueuePairAttribute.STATE, state);
     }
 
     /**
-     * Sets the state to move to, or the state the queue pair is in. C: {@code IBV_QP_STATE}, {@code qp_state}.
+     * Sets the state to move to, or the state the queue pair is in. C: {@index IBV_QP_STATE},
+     * {@index qp_state of struct ibv_qp_attr}.
      */
     public QueuePairAttributes state(QueuePairState value) {
         state = value;
@@ -79,16 +80,16 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return the state the caller believes the queue pair is in} C: {@code IBV_QP_CUR_STATE},
-     * {@code cur_qp_state}.
+     * {@return the state the caller believes the queue pair is in} C: {@index IBV_QP_CUR_STATE},
+     * {@index cur_qp_state of struct ibv_qp_attr}.
      */
     public QueuePairState currentState() {
         return require(QueuePairAttribute.CURRENT_STATE, currentState);
     }
 
     /**
-     * Sets the state the caller believes the queue pair is in. C: {@code IBV_QP_CUR_STATE},
-     * {@code cur_qp_state}.
+     * Sets the state the caller believes the queue pair is in. C: {@index IBV_QP_CUR_STATE},
+     * {@index cur_qp_state of struct ibv_qp_attr}.
      */
     public QueuePairAttributes currentState(QueuePairState value) {
         currentState = value;
@@ -106,8 +107,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets whether an event is wanted when the send queue is drained. C: {@code IBV_QP_EN_SQD_ASYNC_NOTIFY},
-     * {@code en_sqd_async_notify}.
+     * Sets whether an event is wanted when the send queue is drained. C: {@index IBV_QP_EN_SQD_ASYNC_NOTIFY},
+     * {@index en_sqd_async_notify of struct ibv_qp_attr}.
      */
     public QueuePairAttributes enableSqdAsyncNotify(boolean value) {
         enableSqdAsyncNotify = value;
@@ -116,8 +117,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return what the peer may do through this queue pair} C: {@code IBV_QP_ACCESS_FLAGS},
-     * {@code qp_access_flags}.
+     * {@return what the peer may do through this queue pair} C: {@index IBV_QP_ACCESS_FLAGS},
+     * {@index qp_access_flags of struct ibv_qp_attr}.
      */
     public Set<AccessFlag> accessFlags() {
         require(QueuePairAttribute.ACCESS_FLAGS);
@@ -125,8 +126,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets what the peer may do through this queue pair. C: {@code IBV_QP_ACCESS_FLAGS},
-     * {@code qp_access_flags}.
+     * Sets what the peer may do through this queue pair. C: {@index IBV_QP_ACCESS_FLAGS},
+     * {@index qp_access_flags of struct ibv_qp_attr}.
      */
     public QueuePairAttributes accessFlags(AccessFlag first, AccessFlag... more) {
         accessFlags = Set.copyOf(EnumSet.of(first, more));
@@ -135,8 +136,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets what the peer may do through this queue pair. C: {@code IBV_QP_ACCESS_FLAGS},
-     * {@code qp_access_flags}.
+     * Sets what the peer may do through this queue pair. C: {@index IBV_QP_ACCESS_FLAGS},
+     * {@index qp_access_flags of struct ibv_qp_attr}.
      */
     public QueuePairAttributes accessFlags(Set<AccessFlag> value) {
         accessFlags = Set.copyOf(value);
@@ -145,14 +146,18 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return the index of the P_Key in the port's table} C: {@code IBV_QP_PKEY_INDEX}, {@code pkey_index}.
+     * {@return the index of the P_Key in the port's table} C: {@index IBV_QP_PKEY_INDEX},
+     * {@index pkey_index of struct ibv_qp_attr}.
      */
     public int pkeyIndex() {
         require(QueuePairAttribute.PKEY_INDEX);
         return pkeyIndex;
     }
 
-    /** Sets the index of the P_Key in the port's table. C: {@code IBV_QP_PKEY_INDEX}, {@code pkey_index}. */
+    /**
+     * Sets the index of the P_Key in the port's table. C: {@index IBV_QP_PKEY_INDEX},
+     * {@index pkey_index of struct ibv_qp_attr}.
+     */
     public QueuePairAttributes pkeyIndex(int value) {
         checkRange(QueuePairAttribute.PKEY_INDEX, value, 0, 65535);
         pkeyIndex = value;
@@ -160,13 +165,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the port, from 1} C: {@code IBV_QP_PORT}, {@code port_num}. */
+    /** {@return the port, from 1} C: {@index IBV_QP_PORT}, {@index port_num of struct ibv_qp_attr}. */
     public int port() {
         require(QueuePairAttribute.PORT);
         return port;
     }
 
-    /** Sets the port, from 1. C: {@code IBV_QP_PORT}, {@code port_num}. */
+    /** Sets the port, from 1. C: {@index IBV_QP_PORT}, {@index port_num of struct ibv_qp_attr}. */
     public QueuePairAttributes port(int value) {
         checkRange(QueuePairAttribute.PORT, value, 1, 255);
         port = value;
@@ -174,37 +179,37 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the Q_Key of a datagram queue pair} C: {@code IBV_QP_QKEY}, {@code qkey}. */
+    /** {@return the Q_Key of a datagram queue pair} C: {@index IBV_QP_QKEY}, {@index qkey of struct ibv_qp_attr}. */
     public int qkey() {
         require(QueuePairAttribute.QKEY);
         return qkey;
     }
 
-    /** Sets the Q_Key of a datagram queue pair. C: {@code IBV_QP_QKEY}, {@code qkey}. */
+    /** Sets the Q_Key of a datagram queue pair. C: {@index IBV_QP_QKEY}, {@index qkey of struct ibv_qp_attr}. */
     public QueuePairAttributes qkey(int value) {
         qkey = value;
         set.add(QueuePairAttribute.QKEY);
         return this;
     }
 
-    /** {@return the path to the peer} C: {@code IBV_QP_AV}, {@code ah_attr}. */
+    /** {@return the path to the peer} C: {@index IBV_QP_AV}, {@index ah_attr of struct ibv_qp_attr}. */
     public AddressHandleAttributes addressVector() {
         return require(QueuePairAttribute.ADDRESS_VECTOR, addressVector);
     }
 
-    /** Sets the path to the peer. C: {@code IBV_QP_AV}, {@code ah_attr}. */
+    /** Sets the path to the peer. C: {@index IBV_QP_AV}, {@index ah_attr of struct ibv_qp_attr}. */
     public QueuePairAttributes addressVector(AddressHandleAttributes value) {
         addressVector = value;
         set.add(QueuePairAttribute.ADDRESS_VECTOR);
         return this;
     }
 
-    /** {@return the payload bytes of a full packet} C: {@code IBV_QP_PATH_MTU}, {@code path_mtu}. */
+    /** {@return the payload bytes of a full packet} C: {@index IBV_QP_PATH_MTU}, {@index path_mtu of struct ibv_qp_attr}. */
     public Mtu pathMtu() {
         return require(QueuePairAttribute.PATH_MTU, pathMtu);
     }
 
-    /** Sets the payload bytes of a full packet. C: {@code IBV_QP_PATH_MTU}, {@code path_mtu}. */
+    /** Sets the payload bytes of a full packet. C: {@index IBV_QP_PATH_MTU}, {@index path_mtu of struct ibv_qp_attr}. */
     public QueuePairAttributes pathMtu(Mtu value) {
         pathMtu = value;
         set.add(QueuePairAttribute.PATH_MTU);
@@ -223,7 +228,7 @@ public final class QueuePairAttributes {
     /**
      * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out. A device may take up to four
      * times as long (IBTA 9.7.6.1.3); the software device does where it has seen that packets wait in a queue on the way.
-     * C: {@code IBV_QP_TIMEOUT}, {@code timeout}.
+     * C: {@index IBV_QP_TIMEOUT}, {@index timeout of struct ibv_qp_attr}.
      */
     public QueuePairAttributes ackTimeoutExponent(int value) {
         checkRange(QueuePairAttribute.TIMEOUT, value, 0, 31);
@@ -232,13 +237,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return retries before giving up, 0 to 7} C: {@code IBV_QP_RETRY_CNT}, {@code retry_cnt}. */
+    /** {@return retries before giving up, 0 to 7} C: {@index IBV_QP_RETRY_CNT}, {@index retry_cnt of struct ibv_qp_attr}. */
     public int retryCount() {
         require(QueuePairAttribute.RETRY_COUNT);
         return retryCount;
     }
 
-    /** Sets retries before giving up, 0 to 7. C: {@code IBV_QP_RETRY_CNT}, {@code retry_cnt}. */
+    /** Sets retries before giving up, 0 to 7. C: {@index IBV_QP_RETRY_CNT}, {@index retry_cnt of struct ibv_qp_attr}. */
     public QueuePairAttributes retryCount(int value) {
         checkRange(QueuePairAttribute.RETRY_COUNT, value, 0, 7);
         retryCount = value;
@@ -247,8 +252,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return retries while the peer has no receive posted; 7 means without limit} C: {@code IBV_QP_RNR_RETRY},
-     * {@code rnr_retry}.
+     * {@return retries while the peer has no receive posted; 7 means without limit} C: {@index IBV_QP_RNR_RETRY},
+     * {@index rnr_retry of struct ibv_qp_attr}.
      */
     public int rnrRetry() {
         require(QueuePairAttribute.RNR_RETRY);
@@ -256,8 +261,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets retries while the peer has no receive posted; 7 means without limit. C: {@code IBV_QP_RNR_RETRY},
-     * {@code rnr_retry}.
+     * Sets retries while the peer has no receive posted; 7 means without limit. C: {@index IBV_QP_RNR_RETRY},
+     * {@index rnr_retry of struct ibv_qp_attr}.
      */
     public QueuePairAttributes rnrRetry(int value) {
         checkRange(QueuePairAttribute.RNR_RETRY, value, 0, 7);
@@ -266,13 +271,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the first PSN expected from the peer} C: {@code IBV_QP_RQ_PSN}, {@code rq_psn}. */
+    /** {@return the first PSN expected from the peer} C: {@index IBV_QP_RQ_PSN}, {@index rq_psn of struct ibv_qp_attr}. */
     public int receivePsn() {
         require(QueuePairAttribute.RECEIVE_PSN);
         return receivePsn;
     }
 
-    /** Sets the first PSN expected from the peer. C: {@code IBV_QP_RQ_PSN}, {@code rq_psn}. */
+    /** Sets the first PSN expected from the peer. C: {@index IBV_QP_RQ_PSN}, {@index rq_psn of struct ibv_qp_attr}. */
     public QueuePairAttributes receivePsn(int value) {
         checkRange(QueuePairAttribute.RECEIVE_PSN, value, 0, 0xffffff);
         receivePsn = value;
@@ -281,8 +286,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return READs and atomics this side may have outstanding} C: {@code IBV_QP_MAX_QP_RD_ATOMIC},
-     * {@code max_rd_atomic}.
+     * {@return READs and atomics this side may have outstanding} C: {@index IBV_QP_MAX_QP_RD_ATOMIC},
+     * {@index max_rd_atomic of struct ibv_qp_attr}.
      */
     public int maxReadAtomic() {
         require(QueuePairAttribute.MAX_READ_ATOMIC);
@@ -290,8 +295,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets READs and atomics this side may have outstanding. C: {@code IBV_QP_MAX_QP_RD_ATOMIC},
-     * {@code max_rd_atomic}.
+     * Sets READs and atomics this side may have outstanding. C: {@index IBV_QP_MAX_QP_RD_ATOMIC},
+     * {@index max_rd_atomic of struct ibv_qp_attr}.
      */
     public QueuePairAttributes maxReadAtomic(int value) {
         checkRange(QueuePairAttribute.MAX_READ_ATOMIC, value, 0, 255);
@@ -300,12 +305,12 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the alternate path} C: {@code IBV_QP_ALT_PATH}, {@code alt_ah_attr}. */
+    /** {@return the alternate path} C: {@index IBV_QP_ALT_PATH}, {@index alt_ah_attr of struct ibv_qp_attr}. */
     public AddressHandleAttributes alternatePath() {
         return require(QueuePairAttribute.ALTERNATE_PATH, alternatePath);
     }
 
-    /** Sets the alternate path. C: {@code IBV_QP_ALT_PATH}, {@code alt_ah_attr}. */
+    /** Sets the alternate path. C: {@index IBV_QP_ALT_PATH}, {@index alt_ah_attr of struct ibv_qp_attr}. */
     public QueuePairAttributes alternatePath(AddressHandleAttributes value) {
         alternatePath = value;
         set.add(QueuePairAttribute.ALTERNATE_PATH);
@@ -314,7 +319,7 @@ public final class QueuePairAttributes {
 
     /**
      * {@return the code of the wait asked of a peer that finds no receive posted, 0 to 31} C:
-     * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
+     * {@index IBV_QP_MIN_RNR_TIMER}, {@index min_rnr_timer of struct ibv_qp_attr}.
      */
     public int minRnrTimerCode() {
         require(QueuePairAttribute.MIN_RNR_TIMER);
@@ -323,7 +328,7 @@ public final class QueuePairAttributes {
 
     /**
      * Sets the code of the wait asked of a peer that finds no receive posted, 0 to 31. C:
-     * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
+     * {@index IBV_QP_MIN_RNR_TIMER}, {@index min_rnr_timer of struct ibv_qp_attr}.
      */
     public QueuePairAttributes minRnrTimerCode(int value) {
         checkRange(QueuePairAttribute.MIN_RNR_TIMER, value, 0, 31);
@@ -332,13 +337,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the first PSN this side sends} C: {@code IBV_QP_SQ_PSN}, {@code sq_psn}. */
+    /** {@return the first PSN this side sends} C: {@index IBV_QP_SQ_PSN}, {@index sq_psn of struct ibv_qp_attr}. */
     public int sendPsn() {
         require(QueuePairAttribute.SEND_PSN);
         return sendPsn;
     }
 
-    /** Sets the first PSN this side sends. C: {@code IBV_QP_SQ_PSN}, {@code sq_psn}. */
+    /** Sets the first PSN this side sends. C: {@index IBV_QP_SQ_PSN}, {@index sq_psn of struct ibv_qp_attr}. */
     public QueuePairAttributes sendPsn(int value) {
         checkRange(QueuePairAttribute.SEND_PSN, value, 0, 0xffffff);
         sendPsn = value;
@@ -347,8 +352,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return READs and atomics of the peer this side can hold} C: {@code IBV_QP_MAX_DEST_RD_ATOMIC},
-     * {@code max_dest_rd_atomic}.
+     * {@return READs and atomics of the peer this side can hold} C: {@index IBV_QP_MAX_DEST_RD_ATOMIC},
+     * {@index max_dest_rd_atomic of struct ibv_qp_attr}.
      */
     public int maxDestinationReadAtomic() {
         require(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
@@ -356,8 +361,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets READs and atomics of the peer this side can hold. C: {@code IBV_QP_MAX_DEST_RD_ATOMIC},
-     * {@code max_dest_rd_atomic}.
+     * Sets READs and atomics of the peer this side can hold. C: {@index IBV_QP_MAX_DEST_RD_ATOMIC},
+     * {@index max_dest_rd_atomic of struct ibv_qp_attr}.
      */
     public QueuePairAttributes maxDestinationReadAtomic(int value) {
         checkRange(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC, value, 0, 255);
@@ -366,37 +371,45 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the state of path migration} C: {@code IBV_QP_PATH_MIG_STATE}, {@code path_mig_state}. */
+    /**
+     * {@return the state of path migration} C: {@index IBV_QP_PATH_MIG_STATE},
+     * {@index path_mig_state of struct ibv_qp_attr}.
+     */
     public PathMigrationState pathMigrationState() {
         return require(QueuePairAttribute.PATH_MIGRATION_STATE, pathMigrationState);
     }
 
-    /** Sets the state of path migration. C: {@code IBV_QP_PATH_MIG_STATE}, {@code path_mig_state}. */
+    /**
+     * Sets the state of path migration. C: {@index IBV_QP_PATH_MIG_STATE}, {@index path_mig_state of struct ibv_qp_attr}.
+     */
     public QueuePairAttributes pathMigrationState(PathMigrationState value) {
         pathMigrationState = value;
         set.add(QueuePairAttribute.PATH_MIGRATION_STATE);
         return this;
     }
 
-    /** {@return the sizes of the queues} C: {@code IBV_QP_CAP}, {@code cap}. */
+    /** {@return the sizes of the queues} C: {@index IBV_QP_CAP}, {@index cap of struct ibv_qp_attr}. */
     public QueuePairCapabilities capabilities() {
         return require(QueuePairAttribute.CAPABILITIES, capabilities);
     }
 
-    /** Sets the sizes of the queues. C: {@code IBV_QP_CAP}, {@code cap}. */
+    /** Sets the sizes of the queues. C: {@index IBV_QP_CAP}, {@index cap of struct ibv_qp_attr}. */
     public QueuePairAttributes capabilities(QueuePairCapabilities value) {
         capabilities = value;
         set.add(QueuePairAttribute.CAPABILITIES);
         return this;
     }
 
-    /** {@return the number of the peer's queue pair} C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
+    /**
+     * {@return the number of the peer's queue pair} C: {@index IBV_QP_DEST_QPN},
+     * {@index dest_qp_num of struct ibv_qp_attr}.
+     */
     public int destinationQueuePairNumber() {
         require(QueuePairAttribute.DESTINATION_QUEUE_PAIR);
         return destinationQueuePair;
     }
 
-    /** Sets the number of the peer's queue pair. C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
+    /** Sets the number of the peer's queue pair. C: {@index IBV_QP_DEST_QPN}, {@index dest_qp_num of struct ibv_qp_attr}. */
     public QueuePairAttributes destinationQueuePairNumber(int value) {
         checkRange(QueuePairAttribute.DESTINATION_QUEUE_PAIR, value, 0, 0xffffff);
         destinationQueuePair = value;
@@ -404,13 +417,16 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return packet pacing in kilobits a second} C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
+    /**
+     * {@return packet pacing in kilobits a second} C: {@index IBV_QP_RATE_LIMIT},
+     * {@index rate_limit of struct ibv_qp_attr}.
+     */
     public int rateLimitKbps() {
         require(QueuePairAttribute.RATE_LIMIT);
         return rateLimitKbps;
     }
 
-    /** Sets packet pacing in kilobits a second. C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
+    /** Sets packet pacing in kilobits a second. C: {@index IBV_QP_RATE_LIMIT}, {@index rate_limit of struct ibv_qp_attr}. */
     public QueuePairAttributes rateLimitKbps(int value) {
         rateLimitKbps = value;
         set.add(QueuePairAttribute.RATE_LIMIT);

@@ -3,14 +3,15 @@ package io.rdma4j.verbs;
 /**
  * The sizes of a queue pair's queues.
  *
- * <p>C: {@code struct ibv_qp_cap}. A device may give more than was asked for, never less.
+ * <p>C: {@code struct} {@index ibv_qp_cap}. A device may give more than was asked for, never less.
  *
- * @param maxSendRequests outstanding send requests ({@code max_send_wr})
- * @param maxReceiveRequests outstanding receive requests ({@code max_recv_wr}); with a shared receive queue, which has
- *        sizes of its own, ignored, and 0 in what a queue pair tells
- * @param maxSendElements scatter/gather elements of a send request ({@code max_send_sge})
- * @param maxReceiveElements scatter/gather elements of a receive request ({@code max_recv_sge}), likewise
- * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry ({@code max_inline_data})
+ * @param maxSendRequests outstanding send requests ({@index max_send_wr of struct ibv_qp_cap})
+ * @param maxReceiveRequests outstanding receive requests ({@index max_recv_wr of struct ibv_qp_cap}); with a shared
+ *        receive queue, which has sizes of its own, ignored, and 0 in what a queue pair tells
+ * @param maxSendElements scatter/gather elements of a send request ({@index max_send_sge of struct ibv_qp_cap})
+ * @param maxReceiveElements scatter/gather elements of a receive request ({@index max_recv_sge of struct ibv_qp_cap}),
+ *        likewise
+ * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry ({@index max_inline_data of struct ibv_qp_cap})
  * @since 0.1.0
  */
 public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,

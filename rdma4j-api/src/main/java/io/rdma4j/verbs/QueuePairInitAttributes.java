@@ -7,7 +7,7 @@ import java.util.Set;
 /**
  * What a new queue pair shall be.
  *
- * <p>C: {@code struct ibv_qp_init_attr}. A mutable object of the caller; the device copies what it
+ * <p>C: {@code struct} {@index ibv_qp_init_attr}. A mutable object of the caller; the device copies what it
  * needs. A new one asks for an RC queue pair with 16 requests each way. What a queue pair was created with
  * tells {@link QueuePair#initAttributes}.
  *
@@ -42,7 +42,7 @@ public final class QueuePairInitAttributes {
         blockSelfMulticastLoopback = other.blockSelfMulticastLoopback;
     }
 
-    /** {@return the transport service} C: {@code qp_type}. */
+    /** {@return the transport service} C: {@index qp_type of struct ibv_qp_init_attr}. */
     public QueuePairType type() {
         return type;
     }
@@ -59,7 +59,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return where sends complete} C: {@code send_cq}. */
+    /** {@return where sends complete} C: {@index send_cq of struct ibv_qp_init_attr}. */
     public @Nullable CompletionQueue sendCompletionQueue() {
         return sendCompletionQueue;
     }
@@ -70,7 +70,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return where receives complete} C: {@code recv_cq}. */
+    /** {@return where receives complete} C: {@index recv_cq of struct ibv_qp_init_attr}. */
     public @Nullable CompletionQueue receiveCompletionQueue() {
         return receiveCompletionQueue;
     }
@@ -86,7 +86,10 @@ public final class QueuePairInitAttributes {
         return sendCompletionQueue(value).receiveCompletionQueue(value);
     }
 
-    /** {@return the shared receive queue that replaces the queue pair's own, if any} C: {@code srq}. */
+    /**
+     * {@return the shared receive queue that replaces the queue pair's own, if any} C:
+     * {@index srq of struct ibv_qp_init_attr}.
+     */
     public @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
@@ -97,7 +100,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return the sizes of the queues} C: {@code cap}. */
+    /** {@return the sizes of the queues} C: {@index cap of struct ibv_qp_init_attr}. */
     public QueuePairCapabilities capabilities() {
         return capabilities;
     }
@@ -108,7 +111,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return whether every send request is signaled} C: {@code sq_sig_all}. */
+    /** {@return whether every send request is signaled} C: {@index sq_sig_all of struct ibv_qp_init_attr}. */
     public boolean signalAll() {
         return signalAll;
     }
@@ -119,7 +122,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return the caller's own object} C: {@code qp_context}. */
+    /** {@return the caller's own object} C: {@index qp_context of struct ibv_qp_init_attr}. */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -132,7 +135,7 @@ public final class QueuePairInitAttributes {
 
     /**
      * {@return what may be posted through {@link QueuePair#startBatch}, or null if that is not wanted} C:
-     * {@code send_ops_flags}.
+     * {@index send_ops_flags of struct ibv_qp_init_attr_ex}.
      */
     public @Nullable Set<SendOpcode> sendOperations() {
         return sendOperations;
@@ -140,19 +143,19 @@ public final class QueuePairInitAttributes {
 
     /**
      * Asks for the interface that posts piece by piece, for these operations
-     * ({@code send_ops_flags} of {@code struct ibv_qp_init_attr_ex}).
+     * ({@index send_ops_flags of struct ibv_qp_init_attr_ex} of {@code struct} {@index ibv_qp_init_attr_ex}).
      */
     public QueuePairInitAttributes sendOperations(SendOpcode... value) {
         sendOperations = FlagSets.of(SendOpcode.class, value);
         return this;
     }
 
-    /** {@return whether its own multicasts are kept from it} C: {@code create_flags}. */
+    /** {@return whether its own multicasts are kept from it} C: {@index create_flags of struct ibv_qp_init_attr_ex}. */
     public boolean blockSelfMulticastLoopback() {
         return blockSelfMulticastLoopback;
     }
 
-    /** Keeps its own multicasts from it ({@code IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}). */
+    /** Keeps its own multicasts from it ({@index IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} of {@code enum} {@index ibv_qp_create_flags}). */
     public QueuePairInitAttributes blockSelfMulticastLoopback(boolean value) {
         blockSelfMulticastLoopback = value;
         return this;

@@ -3,34 +3,37 @@ package io.rdma4j.verbs;
 /**
  * An RDMA device of this machine.
  *
- * <p>C: {@code struct ibv_device}. Thread safe.
+ * <p>C: {@code struct} {@index ibv_device}. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
 public interface RdmaDevice {
-    /** {@return its name, such as {@code roce_lo}} C: {@code ibv_get_device_name}. */
+    /** {@return its name, such as {@code roce_lo}} C: {@index ibv_get_device_name}, {@index name of struct ibv_device}. */
     String name();
 
-    /** {@return a number that stays the same while the machine runs} C: {@code ibv_get_device_index}. */
+    /** {@return a number that stays the same while the machine runs} C: {@index ibv_get_device_index}. */
     int index();
 
-    /** {@return the identifier (GUID) of its node} C: {@code ibv_get_device_guid}. */
+    /** {@return the identifier (GUID) of its node} C: {@index ibv_get_device_guid}. */
     long nodeGuid();
 
-    /** {@return what kind of node it is} C: {@code node_type}. */
+    /** {@return what kind of node it is} C: {@index node_type of struct ibv_device}. */
     NodeType nodeType();
 
-    /** {@return the number of that kind in verbs.h, also where it is UNKNOWN} C: {@code node_type}. */
+    /** {@return the number of that kind in verbs.h, also where it is UNKNOWN} C: {@index node_type of struct ibv_device}. */
     default int nodeTypeCode() {
         return nodeType().code();
     }
 
-    /** {@return its transport} C: {@code transport_type}. */
+    /** {@return its transport} C: {@index transport_type of struct ibv_device}. */
     TransportType transport();
 
-    /** {@return the number of the transport in verbs.h, also where it is UNKNOWN} C: {@code transport_type}. */
+    /**
+     * {@return the number of the transport in verbs.h, also where it is UNKNOWN} C:
+     * {@index transport_type of struct ibv_device}.
+     */
     default int transportCode() {
         return transport().code();
     }
@@ -39,7 +42,7 @@ public interface RdmaDevice {
     DeviceKind kind();
 
     /**
-     * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
+     * Opens it. C: {@index ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
      *
      * @throws RdmaException EADDRINUSE if another process uses the device's network address, EADDRNOTAVAIL if its

@@ -41,7 +41,7 @@ public final class RdmaDevices {
 
     /**
      * {@return the present devices, the best first; empty without a provider, or if no provider has a device}
-     * There is nothing to free. C: {@code ibv_get_device_list}.
+     * There is nothing to free. C: {@index ibv_get_device_list}, {@index ibv_free_device_list}.
      */
     public static List<RdmaDevice> list() {
         List<RdmaDevice> devices = new ArrayList<>();

@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 /**
  * A request to a receive queue: memory for the next message.
  *
- * <p>C: {@code struct ibv_recv_wr}. A reusable object of the caller: the device copies it when it is
+ * <p>C: {@code struct} {@index ibv_recv_wr}. A reusable object of the caller: the device copies it when it is
  * posted. The memory it names belongs to the device until the request completes. Not thread safe.
  *
  * @since 0.1.0
@@ -22,7 +22,10 @@ public final class ReceiveWorkRequest {
         return this;
     }
 
-    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C: {@code wr_id}. */
+    /**
+     * {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C:
+     * {@index wr_id of struct ibv_recv_wr}.
+     */
     public long id() {
         return id;
     }
@@ -36,7 +39,10 @@ public final class ReceiveWorkRequest {
         return this;
     }
 
-    /** {@return the memory to receive into} C: {@code sg_list}, {@code num_sge}. */
+    /**
+     * {@return the memory to receive into} C: {@index sg_list of struct ibv_recv_wr},
+     * {@index num_sge of struct ibv_recv_wr}.
+     */
     public ScatterGatherList elements() {
         return elements;
     }

@@ -5,11 +5,11 @@ import java.util.Locale;
 /**
  * A range of registered memory that a work request sends from or receives into.
  *
- * <p>C: {@code struct ibv_sge}.
+ * <p>C: {@code struct} {@index ibv_sge}.
  *
- * @param address its first byte, an address as {@link MemoryRegion#address()} counts ({@code addr})
- * @param length its bytes ({@code length})
- * @param lkey the local key of its region ({@code lkey})
+ * @param address its first byte, an address as {@link MemoryRegion#address()} counts ({@index addr of struct ibv_sge})
+ * @param length its bytes ({@index length of struct ibv_sge})
+ * @param lkey the local key of its region ({@index lkey of struct ibv_sge})
  * @since 0.1.0
  */
 public record ScatterGatherElement(long address, long length, int lkey) {

@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * Builds send requests in the queue itself and posts them together: all requests of a batch, or none.
  *
- * <p>C: {@code struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch begins with
+ * <p>C: {@code struct} {@index ibv_qp_ex} with {@index wr_id of struct ibv_qp_ex} and {@index wr_flags of struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch begins with
  * {@link QueuePair#startBatch} and ends with {@link #post}, or without posting anything with {@link #close}. In between come
  * any number of requests: for each first its operation, such as {@link #send}, then its memory. {@link #id} and
  * {@link #flags} apply to the requests that begin after them.
@@ -59,44 +59,44 @@ public interface SendBatch extends AutoCloseable {
     /** The following requests have these flags ({@code wr_flags}). */
     SendBatch flags(Set<SendFlag> all);
 
-    /** Begins a SEND. C: {@code ibv_wr_send}. */
+    /** Begins a SEND. C: {@index ibv_wr_send}. */
     SendBatch send();
 
-    /** Begins a SEND with immediate. C: {@code ibv_wr_send_imm}. */
+    /** Begins a SEND with immediate. C: {@index ibv_wr_send_imm}. */
     SendBatch sendWithImmediate(int immediate);
 
-    /** Begins a SEND that invalidates a key of the peer. C: {@code ibv_wr_send_inv}. */
+    /** Begins a SEND that invalidates a key of the peer. C: {@index ibv_wr_send_inv}. */
     SendBatch sendWithInvalidate(int peerRkey);
 
-    /** Begins a WRITE. C: {@code ibv_wr_rdma_write}. */
+    /** Begins a WRITE. C: {@index ibv_wr_rdma_write}. */
     SendBatch write(long remoteAddress, int rkey);
 
-    /** Begins a WRITE with immediate. C: {@code ibv_wr_rdma_write_imm}. */
+    /** Begins a WRITE with immediate. C: {@index ibv_wr_rdma_write_imm}. */
     SendBatch writeWithImmediate(long remoteAddress, int rkey, int immediate);
 
-    /** Begins a READ. C: {@code ibv_wr_rdma_read}. */
+    /** Begins a READ. C: {@index ibv_wr_rdma_read}. */
     SendBatch read(long remoteAddress, int rkey);
 
-    /** Begins a compare and swap. C: {@code ibv_wr_atomic_cmp_swp}. */
+    /** Begins a compare and swap. C: {@index ibv_wr_atomic_cmp_swp}. */
     SendBatch compareAndSwap(long remoteAddress, int rkey, long compare, long swap);
 
-    /** Begins a fetch and add. C: {@code ibv_wr_atomic_fetch_add}. */
+    /** Begins a fetch and add. C: {@index ibv_wr_atomic_fetch_add}. */
     SendBatch fetchAndAdd(long remoteAddress, int rkey, long add);
 
-    /** Adds an atomic write of 8 bytes, given in the byte order of memory. C: {@code ibv_wr_atomic_write}. */
+    /** Adds an atomic write of 8 bytes, given in the byte order of memory. C: {@index ibv_wr_atomic_write}. */
     SendBatch atomicWrite(long remoteAddress, int rkey, MemorySegment value);
 
-    /** Adds a FLUSH. C: {@code ibv_wr_flush}. */
+    /** Adds a FLUSH. C: {@index ibv_wr_flush}. */
     SendBatch flush(long remoteAddress, int rkey, long length, Set<FlushPlacement> placement,
             FlushSelectivity selectivity);
 
-    /** Adds a bind of a type 2 memory window. C: {@code ibv_wr_bind_mw}. */
+    /** Adds a bind of a type 2 memory window. C: {@index ibv_wr_bind_mw}. */
     SendBatch bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
 
-    /** Adds a local invalidation. C: {@code ibv_wr_local_inv}. */
+    /** Adds a local invalidation. C: {@index ibv_wr_local_inv}. */
     SendBatch localInvalidate(int rkey);
 
-    /** Appends registered memory to the request begun last. C: {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}. */
+    /** Appends registered memory to the request begun last. C: {@index ibv_wr_set_sge}, {@index ibv_wr_set_sge_list}. */
     SendBatch add(long address, long length, int lkey);
 
     /** Appends a range of a region; {@code offset} counts from the region's start. */
@@ -106,22 +106,22 @@ public interface SendBatch extends AutoCloseable {
 
     /**
      * Appends bytes of any segment to the request begun last, copied at once. C:
-     * {@code ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}.
+     * {@index ibv_wr_set_inline_data}, {@index ibv_wr_set_inline_data_list}.
      */
     SendBatch inline(MemorySegment data);
 
-    /** Says where the datagram begun last goes. C: {@code ibv_wr_set_ud_addr}. */
+    /** Says where the datagram begun last goes. C: {@index ibv_wr_set_ud_addr}. */
     SendBatch to(AddressHandle handle, int queuePairNumber, int qkey);
 
     /**
      * Sets the peer's shared receive queue for the request begun last. Queue pairs of other types than XRC_SEND ignore it.
-     * C: {@code ibv_wr_set_xrc_srqn}.
+     * C: {@index ibv_wr_set_xrc_srqn}.
      */
     @Experimental
     SendBatch toSharedReceiveQueue(int number);
 
     /**
-     * Posts the batch and ends it. C: {@code ibv_wr_complete}.
+     * Posts the batch and ends it. C: {@index ibv_wr_complete}.
      *
      * @throws RdmaException as {@link QueuePair#postSend(SendWorkRequest)}, with the first error of the batch; nothing is
      *         posted then; EINVAL also for an operation that the queue pair was not created for
@@ -130,7 +130,7 @@ public interface SendBatch extends AutoCloseable {
     void post() throws RdmaException;
 
     /**
-     * Ends the batch of this thread without posting anything, unless it has ended. Idempotent. C: {@code ibv_wr_abort}.
+     * Ends the batch of this thread without posting anything, unless it has ended. Idempotent. C: {@index ibv_wr_abort}.
      */
     @Override
     void close();

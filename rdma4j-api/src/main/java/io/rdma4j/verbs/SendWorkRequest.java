@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * A request to a send queue: what to do, with which memory, at which place of the peer.
  *
- * <p>C: {@code struct ibv_send_wr}. A reusable object of the caller: the device copies it when it is
+ * <p>C: {@code struct} {@index ibv_send_wr}. A reusable object of the caller: the device copies it when it is
  * posted, so it may be changed or posted again as soon as {@link QueuePair#postSend} returns. The
  * memory it names belongs to the device until the request completes, except with
  * {@link SendFlag#INLINE}. Not thread safe.
@@ -73,7 +73,10 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C: {@code wr_id}. */
+    /**
+     * {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C:
+     * {@index wr_id of struct ibv_send_wr}.
+     */
     public long id() {
         return id;
     }
@@ -87,7 +90,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return what to do} C: {@code opcode}. */
+    /** {@return what to do} C: {@index opcode of struct ibv_send_wr}. */
     public SendOpcode opcode() {
         return opcode;
     }
@@ -200,7 +203,7 @@ public final class SendWorkRequest {
         return (flags & flag.bit()) != 0;
     }
 
-    /** {@return all flags as verbs.h bits} C: {@code send_flags}. */
+    /** {@return all flags as verbs.h bits} C: {@index send_flags of struct ibv_send_wr}. */
     public int flags() {
         return flags;
     }
@@ -211,7 +214,10 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the memory to send from or to read into} C: {@code sg_list}, {@code num_sge}. */
+    /**
+     * {@return the memory to send from or to read into} C: {@index sg_list of struct ibv_send_wr},
+     * {@index num_sge of struct ibv_send_wr}.
+     */
     public ScatterGatherList elements() {
         return elements;
     }
@@ -252,7 +258,7 @@ public final class SendWorkRequest {
         return set(SendFlag.INLINE);
     }
 
-    /** {@return the 32 bits beside the message} C: {@code imm_data}. */
+    /** {@return the 32 bits beside the message} C: {@index imm_data of struct ibv_send_wr}. */
     public int immediate() {
         return immediate;
     }
@@ -263,25 +269,26 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the key to invalidate} C: {@code invalidate_rkey}. */
+    /** {@return the key to invalidate} C: {@index invalidate_rkey of struct ibv_send_wr}. */
     public int invalidateRkey() {
         return invalidateRkey;
     }
 
     /**
-     * Sets the key to invalidate, the peer's or for a local invalidation one's own. C: {@code invalidate_rkey}.
+     * Sets the key to invalidate, the peer's or for a local invalidation one's own. C:
+     * {@index invalidate_rkey of struct ibv_send_wr}.
      */
     public SendWorkRequest invalidateRkey(int value) {
         invalidateRkey = value;
         return this;
     }
 
-    /** {@return the peer's address} C: {@code remote_addr}. */
+    /** {@return the peer's address} C: {@index remote_addr of struct ibv_send_wr}. */
     public long remoteAddress() {
         return remoteAddress;
     }
 
-    /** {@return the peer's key} C: {@code rkey}. */
+    /** {@return the peer's key} C: {@index rkey of struct ibv_send_wr}. */
     public int rkey() {
         return rkey;
     }
@@ -293,27 +300,27 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return what an atomic compares with or adds} C: {@code compare_add}. */
+    /** {@return what an atomic compares with or adds} C: {@index compare_add of struct ibv_send_wr}. */
     public long compareAdd() {
         return compareAdd;
     }
 
-    /** {@return what a compare and swap stores} C: {@code swap}. */
+    /** {@return what a compare and swap stores} C: {@index swap of struct ibv_send_wr}. */
     public long swap() {
         return swap;
     }
 
-    /** {@return the path of a datagram, or null} C: {@code ah}. */
+    /** {@return the path of a datagram, or null} C: {@index ah of struct ibv_send_wr}. */
     public @Nullable AddressHandle addressHandle() {
         return addressHandle;
     }
 
-    /** {@return the queue pair a datagram goes to} C: {@code remote_qpn}. */
+    /** {@return the queue pair a datagram goes to} C: {@index remote_qpn of struct ibv_send_wr}. */
     public int remoteQueuePairNumber() {
         return remoteQueuePair;
     }
 
-    /** {@return the Q_Key of a datagram} C: {@code remote_qkey}. */
+    /** {@return the Q_Key of a datagram} C: {@index remote_qkey of struct ibv_send_wr}. */
     public int remoteQkey() {
         return remoteQkey;
     }
@@ -326,7 +333,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the peer's shared receive queue, for type XRC_SEND} C: {@code remote_srqn}. */
+    /** {@return the peer's shared receive queue, for type XRC_SEND} C: {@index remote_srqn of struct ibv_send_wr}. */
     @Experimental
     public int remoteSharedReceiveQueueNumber() {
         return remoteSharedReceiveQueue;
@@ -335,7 +342,7 @@ public final class SendWorkRequest {
     /**
      * Sets which of the peer's shared receive queues takes the message, by its number
      * ({@link SharedReceiveQueue#number}). Queue pairs of type XRC_SEND need it with each request, WRITE and READ too; others
-     * do not look at it. C: {@code qp_type.xrc.remote_srqn}.
+     * do not look at it. C: {@code qp_type.xrc.}{@index remote_srqn of struct ibv_send_wr}.
      */
     @Experimental
     public SendWorkRequest toSharedReceiveQueue(int number) {
@@ -343,17 +350,17 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the memory window to bind, or null} C: {@code bind_mw.mw}. */
+    /** {@return the memory window to bind, or null} C: {@code bind_mw.}{@index mw of struct ibv_send_wr}. */
     public @Nullable MemoryWindow window() {
         return window;
     }
 
-    /** {@return what the window shall cover, or null} C: {@code bind_mw.bind_info}. */
+    /** {@return what the window shall cover, or null} C: {@code bind_mw.}{@index bind_info of struct ibv_send_wr}. */
     public @Nullable MemoryWindowBind windowBind() {
         return windowBind;
     }
 
-    /** {@return the key the window shall have} C: {@code bind_mw.rkey}. */
+    /** {@return the key the window shall have} C: {@code bind_mw.}{@index rkey of struct ibv_send_wr}. */
     public int windowRkey() {
         return windowRkey;
     }

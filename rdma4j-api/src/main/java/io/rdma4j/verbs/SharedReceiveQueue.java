@@ -7,14 +7,14 @@ import java.util.List;
 /**
  * A receive queue that several queue pairs share.
  *
- * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
+ * <p>C: {@code struct} {@index ibv_srq}. Source: IBTA 10.2.9. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
  *
  * @since 0.1.0
  */
 public interface SharedReceiveQueue extends AutoCloseable {
-    /** {@return the protection domain it belongs to} C: {@code pd}. */
+    /** {@return the protection domain it belongs to} C: {@index pd of struct ibv_srq}. */
     ProtectionDomain protectionDomain();
 
     /** {@return its kind} C: {@code srq_type}. */
@@ -24,7 +24,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
 
     /**
      * {@return its number, by which a peer's requests name it ({@link SendWorkRequest#toSharedReceiveQueue}), 24 bits} C:
-     * {@code ibv_get_srq_num}.
+     * {@index ibv_get_srq_num}.
      *
      * @throws RdmaException EOPNOTSUPP for a type other than XRC, whose queues have none
      */
@@ -34,12 +34,12 @@ public interface SharedReceiveQueue extends AutoCloseable {
                 "only a shared receive queue of type XRC has a number, not one of type " + type());
     }
 
-    /** {@return the object given at creation, or null} C: {@code srq_context}. */
+    /** {@return the object given at creation, or null} C: {@index srq_context of struct ibv_srq}. */
     @Nullable
     Object userContext();
 
     /**
-     * Posts a receive. C: {@code ibv_post_srq_recv}.
+     * Posts a receive. C: {@index ibv_post_srq_recv}.
      *
      * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
      *         full; on a native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is
@@ -56,7 +56,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 
     /**
-     * Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
+     * Changes the size. C: {@index ibv_modify_srq} with {@index IBV_SRQ_MAX_WR} of {@code enum} {@index ibv_srq_attr_mask}.
      *
      * @throws RdmaException EINVAL naming the limit for a size out of range, below the armed limit, or
      *         too small for the outstanding requests; EOPNOTSUPP if the device does not support it; nothing is
@@ -66,7 +66,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
 
     /**
      * Asks for one event, {@link AsyncEventType#SRQ_LIMIT_REACHED}, when the queue holds fewer requests than a limit. C:
-     * {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
+     * {@code ibv_modify_srq} with {@index IBV_SRQ_LIMIT}.
      *
      * @param limit requests; 0 to ask for no event
      * @throws RdmaException EINVAL naming the size for a limit above it
@@ -74,14 +74,14 @@ public interface SharedReceiveQueue extends AutoCloseable {
     void arm(int limit) throws RdmaException;
 
     /**
-     * {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}.
+     * {@return size and limit; a limit of 0 means not armed} C: {@index ibv_query_srq}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     SharedReceiveQueueAttributes query() throws RdmaException;
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_destroy_srq}.
+     * Frees it. Idempotent. C: {@index ibv_destroy_srq}.
      *
      * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events
      */

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a new shared receive queue shall be.
  *
- * <p>C: {@code struct ibv_srq_init_attr_ex}. A mutable object of the caller; the device copies what it needs. A new one
- * asks for a queue of type BASIC for 16 requests of one element.
+ * <p>C: {@code struct} {@index ibv_srq_init_attr_ex}. A mutable object of the caller; the device copies what it needs. A
+ * new one asks for a queue of type BASIC for 16 requests of one element.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ public final class SharedReceiveQueueInitAttributes {
         userContext = other.userContext;
     }
 
-    /** {@return its kind} C: {@code srq_type}. */
+    /** {@return its kind} C: {@index srq_type of struct ibv_srq_init_attr_ex}. */
     public SharedReceiveQueueType type() {
         return type;
     }
@@ -44,7 +44,7 @@ public final class SharedReceiveQueueInitAttributes {
         return this;
     }
 
-    /** {@return outstanding receive requests} C: {@code attr.max_wr}. */
+    /** {@return outstanding receive requests} C: {@index attr of struct ibv_srq_init_attr_ex}{@code .max_wr}. */
     public int maxRequests() {
         return maxRequests;
     }
@@ -80,7 +80,7 @@ public final class SharedReceiveQueueInitAttributes {
         return this;
     }
 
-    /** {@return whose connections fill it, null but for type XRC} C: {@code xrcd}. */
+    /** {@return whose connections fill it, null but for type XRC} C: {@index xrcd of struct ibv_srq_init_attr_ex}. */
     @Experimental
     public @Nullable XrcDomain xrcDomain() {
         return xrcDomain;
@@ -93,7 +93,7 @@ public final class SharedReceiveQueueInitAttributes {
         return this;
     }
 
-    /** {@return where its receives complete, null but for type XRC} C: {@code cq}. */
+    /** {@return where its receives complete, null but for type XRC} C: {@index cq of struct ibv_srq_init_attr_ex}. */
     public @Nullable CompletionQueue completionQueue() {
         return completionQueue;
     }
@@ -106,7 +106,7 @@ public final class SharedReceiveQueueInitAttributes {
         return this;
     }
 
-    /** {@return the caller's own object} C: {@code srq_context}. */
+    /** {@return the caller's own object} C: {@index srq_context of struct ibv_srq_init_attr_ex}. */
     public @Nullable Object userContext() {
         return userContext;
     }

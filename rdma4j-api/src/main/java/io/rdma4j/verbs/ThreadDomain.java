@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 /**
  * A promise that what is created in it is used by one thread at a time.
  *
- * <p>C: {@code struct ibv_td}, {@code ibv_alloc_td}. A device may use it to leave out locks; it is put to
+ * <p>C: {@code struct} {@index ibv_td}, {@index ibv_alloc_td}. A device may use it to leave out locks; it is put to
  * use through {@link ProtectionDomain#createParentDomain}. Thread safe.
  *
  * <p>Implemented by providers; a later version adds methods only as {@code default}.
@@ -15,7 +15,7 @@ public interface ThreadDomain extends AutoCloseable {
     DeviceContext context();
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_dealloc_td}.
+     * Frees it. Idempotent. C: {@index ibv_dealloc_td}.
      *
      * @throws RdmaException EBUSY while a parent domain uses it
      */

@@ -3,26 +3,26 @@ package io.rdma4j.verbs;
 /**
  * What carries the verbs of a device.
  *
- * <p>C: {@code enum ibv_transport_type}.
+ * <p>C: {@code enum} {@index ibv_transport_type}.
  *
  * <p>A later version may add constants, so a {@code switch} needs a {@code default}.
  *
  * @since 0.1.0
  */
 public enum TransportType {
-    /** InfiniBand and RoCE. C: {@code IBV_TRANSPORT_IB}. */
+    /** InfiniBand and RoCE. C: {@index IBV_TRANSPORT_IB}. */
     INFINIBAND(0, "InfiniBand"),
-    /** iWARP: RDMAP and DDP over TCP. C: {@code IBV_TRANSPORT_IWARP}. */
+    /** iWARP: RDMAP and DDP over TCP. C: {@index IBV_TRANSPORT_IWARP}. */
     IWARP(1, "iWARP"),
-    /** Cisco usNIC. C: {@code IBV_TRANSPORT_USNIC}. */
+    /** Cisco usNIC. C: {@index IBV_TRANSPORT_USNIC}. */
     USNIC(2, "usNIC"),
-    /** Cisco usNIC over UDP. C: {@code IBV_TRANSPORT_USNIC_UDP}. */
+    /** Cisco usNIC over UDP. C: {@index IBV_TRANSPORT_USNIC_UDP}. */
     USNIC_UDP(3, "usNIC UDP"),
-    /** A driver of its own kind. C: {@code IBV_TRANSPORT_UNSPECIFIED}. */
+    /** A driver of its own kind. C: {@index IBV_TRANSPORT_UNSPECIFIED}. */
     UNSPECIFIED(4, "unspecified"),
     /**
      * One that this version does not know; {@link RdmaDevice#transportCode} has its number. C:
-     * {@code IBV_TRANSPORT_UNKNOWN}.
+     * {@index IBV_TRANSPORT_UNKNOWN}.
      */
     UNKNOWN(-1, "unknown");
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 /**
  * How one posted request ended.
  *
- * <p>C: {@code struct ibv_wc}. A reusable object of the caller, filled by
+ * <p>C: {@code struct} {@index ibv_wc}. A reusable object of the caller, filled by
  * {@link CompletionQueue#poll}. After a failure only {@link #id()}, {@link #status()},
  * {@link #vendorError()} and {@link #queuePairNumber()} are valid, as in C. Not thread safe.
  *
@@ -56,17 +56,17 @@ public sealed class WorkCompletion permits CompletionSlot {
         return completions;
     }
 
-    /** {@return the caller's number of the request} C: {@code wr_id}. */
+    /** {@return the caller's number of the request} C: {@index wr_id of struct ibv_wc}. */
     public long id() {
         return id;
     }
 
-    /** {@return how it ended} C: {@code status}. */
+    /** {@return how it ended} C: {@index status of struct ibv_wc}. */
     public WorkCompletionStatus status() {
         return status;
     }
 
-    /** {@return the number of the status in verbs.h, also where it is UNKNOWN} C: {@code status}. */
+    /** {@return the number of the status in verbs.h, also where it is UNKNOWN} C: {@index status of struct ibv_wc}. */
     public int statusCode() {
         return status == WorkCompletionStatus.UNKNOWN ? unknownCode : status.code();
     }
@@ -77,7 +77,7 @@ public sealed class WorkCompletion permits CompletionSlot {
     }
 
     /**
-     * Does nothing if it succeeded. C programs compare {@code status} and print {@code ibv_wc_status_str}.
+     * Does nothing if it succeeded. C programs compare {@code status} and print {@index ibv_wc_status_str}.
      *
      * @param operation what was attempted, for the message
      * @throws FailedCompletionException EIO if it failed, with its status
@@ -88,34 +88,43 @@ public sealed class WorkCompletion permits CompletionSlot {
         }
     }
 
-    /** {@return the operation} C: {@code opcode}. */
+    /** {@return the operation} C: {@index opcode of struct ibv_wc}, {@index ibv_wc_read_opcode}. */
     public WorkCompletionOpcode opcode() {
         return opcode;
     }
 
-    /** {@return the number of the operation in verbs.h, also where it is UNKNOWN} C: {@code opcode}. */
+    /** {@return the number of the operation in verbs.h, also where it is UNKNOWN} C: {@index opcode of struct ibv_wc}. */
     public int opcodeCode() {
         return opcode == WorkCompletionOpcode.UNKNOWN ? unknownCode : opcode.code();
     }
 
-    /** {@return the device's own error code, 0 if there is none} C: {@code vendor_err}. */
+    /**
+     * {@return the device's own error code, 0 if there is none} C: {@index vendor_err of struct ibv_wc},
+     * {@index ibv_wc_read_vendor_err}.
+     */
     public int vendorError() {
         return vendorError;
     }
 
-    /** {@return the bytes received, read or fetched} C: {@code byte_len}. */
+    /**
+     * {@return the bytes received, read or fetched} C: {@index byte_len of struct ibv_wc},
+     * {@index ibv_wc_read_byte_len}.
+     */
     public long byteLength() {
         return byteLength;
     }
 
-    /** {@return the 32 bits of immediate data, valid if it {@link #has} WITH_IMMEDIATE} C: {@code imm_data}. */
+    /**
+     * {@return the 32 bits of immediate data, valid if it {@link #has} WITH_IMMEDIATE} C:
+     * {@index imm_data of struct ibv_wc}, {@index ibv_wc_read_imm_data}.
+     */
     public int immediate() {
         return immediateOrRkey;
     }
 
     /**
      * {@return the key the message invalidated, if it {@link #has} WITH_INVALIDATE} C:
-     * {@code invalidated_rkey}.
+     * {@index invalidated_rkey of struct ibv_wc}, {@index ibv_wc_read_invalidated_rkey}.
      */
     public int invalidatedRkey() {
         return immediateOrRkey;
@@ -123,13 +132,13 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /**
      * {@return the local queue pair} To find what belongs to it without a look-up, which allocates for each number in a map, put
-     * an index in the {@link #id} of its requests. C: {@code qp_num}.
+     * an index in the {@link #id} of its requests. C: {@index qp_num of struct ibv_wc}, {@index ibv_wc_read_qp_num}.
      */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** {@return the peer's queue pair, for datagrams} C: {@code src_qp}. */
+    /** {@return the peer's queue pair, for datagrams} C: {@index src_qp of struct ibv_wc}, {@index ibv_wc_read_src_qp}. */
     public int sourceQueuePairNumber() {
         return sourceQueuePair;
     }
@@ -139,36 +148,43 @@ public sealed class WorkCompletion permits CompletionSlot {
         return (flags & flag.bit()) != 0;
     }
 
-    /** {@return all flags as verbs.h bits} C: {@code wc_flags}. */
+    /** {@return all flags as verbs.h bits} C: {@index wc_flags of struct ibv_wc}, {@index ibv_wc_read_wc_flags}. */
     public int flags() {
         return flags;
     }
 
     /**
-     * {@return the index of the P_Key, for datagrams to the general services queue pair} C: {@code pkey_index}.
+     * {@return the index of the P_Key, for datagrams to the general services queue pair} C:
+     * {@index pkey_index of struct ibv_wc}.
      */
     public int pkeyIndex() {
         return pkeyIndex;
     }
 
-    /** {@return the peer's local identifier; InfiniBand only} C: {@code slid}. */
+    /**
+     * {@return the peer's local identifier; InfiniBand only} C: {@index slid of struct ibv_wc},
+     * {@index ibv_wc_read_slid}.
+     */
     public int sourceLid() {
         return sourceLid;
     }
 
-    /** {@return the service level; InfiniBand only} C: {@code sl}. */
+    /** {@return the service level; InfiniBand only} C: {@index sl of struct ibv_wc}, {@index ibv_wc_read_sl}. */
     public int serviceLevel() {
         return serviceLevel;
     }
 
-    /** {@return the low bits of the local identifier; InfiniBand only} C: {@code dlid_path_bits}. */
+    /**
+     * {@return the low bits of the local identifier; InfiniBand only} C: {@index dlid_path_bits of struct ibv_wc},
+     * {@index ibv_wc_read_dlid_path_bits}.
+     */
     public int destinationPathBits() {
         return destinationPathBits;
     }
 
     /**
      * {@return when it completed by the device's raw clock, if its queue was created with
-     * {@link CompletionField#COMPLETION_TIMESTAMP}} C: {@code ibv_wc_read_completion_ts}.
+     * {@link CompletionField#COMPLETION_TIMESTAMP}} C: {@index ibv_wc_read_completion_ts}.
      */
     public long completionTimestamp() {
         return completionTimestamp;
@@ -176,7 +192,7 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /**
      * {@return when it completed, in nanoseconds since 1970, if its queue was created with
-     * {@link CompletionField#COMPLETION_WALLCLOCK}} C: {@code ibv_wc_read_completion_wallclock_ns}.
+     * {@link CompletionField#COMPLETION_WALLCLOCK}} C: {@index ibv_wc_read_completion_wallclock_ns}.
      */
     public long completionWallclockNs() {
         return completionWallclockNs;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * connection goes to the shared receive queue that the peer names, whichever process of the domain has it. So a process
  * needs one connection to each machine, not one to each process on it.
  *
- * <p>C: {@code struct ibv_xrcd}. Source: IBTA, annex A14. Opened by {@link DeviceContext#openXrcDomain()}. Each direction of a
- * connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
+ * <p>C: {@code struct} {@index ibv_xrcd}. Source: IBTA, annex A14. Opened by {@link DeviceContext#openXrcDomain()}. Each
+ * direction of a connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
  * {@link QueuePairType#XRC_SEND}, and at the peer a receiving one, created here. Thread safe.
  *
  * <p>Implemented by providers.
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Experimental
 public interface XrcDomain extends AutoCloseable {
-    /** {@return the device it belongs to} C: {@code context}. */
+    /** {@return the device it belongs to} C: {@index context of struct ibv_xrcd}. */
     DeviceContext context();
 
     /**
@@ -25,7 +25,7 @@ public interface XrcDomain extends AutoCloseable {
      * queue sizes and no protection domain. Posting is refused with EINVAL; {@link QueuePair#protectionDomain},
      * {@link QueuePair#sendCompletionQueue}, {@link QueuePair#receiveCompletionQueue} and {@link QueuePair#startBatch} throw
      * {@link IllegalStateException}. It exists until each process that created or opened it has closed it. C:
-     * {@code ibv_create_qp_ex} with {@code xrcd}.
+     * {@index ibv_create_qp_ex} with {@index xrcd of struct ibv_qp_open_attr}.
      *
      * @param attributes of type {@link QueuePairType#XRC_RECEIVE}, with {@link QueuePairInitAttributes#userContext};
      *        sizes are ignored
@@ -36,16 +36,16 @@ public interface XrcDomain extends AutoCloseable {
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
     /**
-     * Opens a receiving queue pair that this or another process in the domain has created. C: {@code ibv_open_qp}.
+     * Opens a receiving queue pair that this or another process in the domain has created. C: {@index ibv_open_qp}, {@code struct} {@index ibv_qp_open_attr}.
      *
-     * @param number its number ({@code qp_num})
-     * @param userContext an object of the caller, or null ({@code qp_context})
+     * @param number its number ({@index qp_num of struct ibv_qp_open_attr})
+     * @param userContext an object of the caller, or null ({@index qp_context of struct ibv_qp_open_attr})
      * @throws RdmaException EINVAL if the domain has no such queue pair, EBADF if the domain is closed
      */
     QueuePair openQueuePair(int number, @Nullable Object userContext) throws RdmaException;
 
     /**
-     * Leaves the domain; objects of other processes in it stay. Idempotent. C: {@code ibv_close_xrcd}.
+     * Leaves the domain; objects of other processes in it stay. Idempotent. C: {@index ibv_close_xrcd}.
      *
      * @throws RdmaException EBUSY while this process has queue pairs or shared receive queues in it
      */

@@ -20,10 +20,11 @@ final class ApiSources {
     /**
      * A class in its file.
      *
+     * @param folder of the file, behind the packages that all have in common
      * @param name its simple name
      * @param text the whole file
      */
-    record Source(String name, String text) {
+    record Source(String folder, String name, String text) {
         /** {@return the text with blanks for comments and literals; what is left stays at its place} */
         String code() {
             return COMMENT_OR_LITERAL.matcher(text)
@@ -59,7 +60,9 @@ final class ApiSources {
     private static Source read(Path file) {
         try {
             String name = file.getFileName().toString();
-            return new Source(name.substring(0, name.indexOf('.')), Files.readString(file));
+            return new Source(
+                    ROOT.resolve("io/rdma4j").relativize(file.resolveSibling("")).toString(),
+                    name.substring(0, name.indexOf('.')), Files.readString(file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

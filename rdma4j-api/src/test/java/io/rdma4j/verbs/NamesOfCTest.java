@@ -3,106 +3,197 @@ package io.rdma4j.verbs;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A search of the Javadoc for a function, a constant or a field of the C headers finds its counterpart. */
+/**
+ * A search of the Javadoc for a name of the C headers finds its counterpart, and the page docs/reference/names-of-c.md has each
+ * name. Who means a change copies {@code target/names-of-c.md} over it.
+ */
 class NamesOfCTest {
-    private static final Pattern GROUP = Pattern.compile("\\[(.+)] ([\\w ]+)");
-    private static final Pattern LEFT_OUT = Pattern.compile("- (\\w+): (\\S.*)");
-    private static final Pattern CODE = Pattern.compile("\\{@code ([^}]*)}");
-    private static final Pattern WORD = Pattern.compile("\\w+");
+    private static final Path KEPT = Path.of("..", "docs", "reference", "names-of-c.md");
+    private static final Path FOUND = Path.of("target", "names-of-c.md");
+    private static final String SOURCES = "../../rdma4j-api/src/main/java/io/rdma4j/";
+    private static final String HEAD = """
+            # Names of C
 
-    /**
-     * A name that C has.
-     *
-     * @param of its enum or struct
-     * @param classes where its counterpart is
-     * @param isCovered whether the API has a counterpart
-     */
-    private record Name(String text, String of, List<String> classes, boolean isCovered) {
-        @Override
-        public String toString() {
-            return text + " of " + of + " in " + String.join(", ", classes);
+            Each function, struct, field, enum and constant of rdma-core's `verbs.h`, `rdma_cma.h` and `rdma_verbs.h` (and the reasons of
+            `ib_cm.h`), by the alphabet, with its place here, or none and the reason why. The search of the Javadoc finds the same names.
+
+            Generated from [c-functions.txt](../../rdma4j-api/src/test/resources/io/rdma4j/verbs/c-functions.txt),
+            [c-names.txt](../../rdma4j-api/src/test/resources/io/rdma4j/verbs/c-names.txt) and the tags `{@index …}` of the API's Javadoc;
+            `NamesOfCTest` checks that this page is what they say, and `build/c-names` compares them with the headers of a machine. What
+            differs beside the name: [from-c.md](from-c.md).
+
+            """;
+
+    private final List<IndexTags.Tag> tags = IndexTags.all();
+    private final List<NamesOfC.Group> groups = NamesOfC.all();
+
+    @Test
+    void eachNameIsIndexedInTheJavadocOfItsCounterpart() {
+        List<String> missing = new ArrayList<>();
+        int covered = 0;
+        for (NamesOfC.Group group : groups) {
+            for (NamesOfC.Name name : group.names()) {
+                if (name.reason() == null) {
+                    covered++;
+                    if (places(name.text(), group).isEmpty()) {
+                        missing.add(name.text() + " of " + group.title() + " in "
+                                + String.join(", ", group.classes()));
+                    }
+                }
+            }
+            if (group.tag() != null && group.isCovered() && whole(group).isEmpty()) {
+                missing.add(group.title() + " in " + String.join(", ", group.classes()));
+            }
         }
+        assertThat(missing).isEmpty();
+        assertThat(covered).isGreaterThan(770);
     }
 
     @Test
-    void eachNameStandsInTheJavadocOfItsCounterpart() throws IOException {
-        Map<String, Set<String>> said = said();
-        assertThat(names()).filteredOn(Name::isCovered).hasSizeGreaterThan(770)
-                .filteredOn(name -> !isSaid(name, said)).isEmpty();
+    void nameThatIsLeftOutHasNoCounterpart() {
+        List<String> wrong = new ArrayList<>();
+        for (NamesOfC.Group group : groups) {
+            group.names().stream().filter(name -> name.reason() != null)
+                    .filter(name -> !places(name.text(), group).isEmpty())
+                    .forEach(name -> wrong.add(name.text() + " of " + group.title()));
+        }
+        assertThat(wrong).isEmpty();
     }
 
     @Test
-    void nameThatIsLeftOutHasNoCounterpart() throws IOException {
-        Map<String, Set<String>> said = said();
-        assertThat(names()).filteredOn(name -> !name.isCovered()).isNotEmpty()
-                .filteredOn(name -> isSaid(name, said)).isEmpty();
+    void whatIsIndexedIsANameOfC() {
+        Set<String> names = groups.stream().flatMap(group -> Stream.concat(
+                Stream.ofNullable(group.tag()),
+                group.names().stream().map(name -> group.hasFields()
+                        ? name.text() + " of " + group.title()
+                        : name.text())))
+                .collect(Collectors.toSet());
+        assertThat(tags).extracting(tag -> tag.name() + (tag.of() == null ? "" : " of " + tag.of()))
+                .allSatisfy(name -> assertThat(names).contains(name));
     }
 
-    private static boolean isSaid(Name name, Map<String, Set<String>> said) {
-        return name.classes().stream().anyMatch(
-                type -> Objects.requireNonNull(said.get(type), type).contains(name.text()));
+    @Test
+    void pageIsWhatNamesAndTagsSay() throws IOException {
+        List<String> lines = new ArrayList<>(HEAD.lines().toList());
+        lines.add("## Functions");
+        lines.add("");
+        functions().forEach(lines::add);
+        section("Structs", "struct ", "field", lines);
+        section("Unions", "union ", "field", lines);
+        section("Enums", "enum ", "constant", lines);
+        section("Other constants", "constants", "constant", lines);
+        Files.write(FOUND, lines);
+        assertThat(Files.readAllLines(KEPT)).containsExactlyElementsOf(lines);
     }
 
-    /** {@return by class, the words that its Javadoc says in code font} */
-    private static Map<String, Set<String>> said() {
-        Map<String, Set<String>> said = new HashMap<>();
-        for (ApiSources.Source source : ApiSources.all()) {
-            Set<String> words = new HashSet<>();
-            for (String javadoc : source.javadocs()) {
-                CODE.matcher(javadoc).results().forEach(code -> WORD.matcher(code.group(1))
-                        .results().forEach(word -> words.add(word.group())));
-            }
-            said.put(source.name(), words);
-        }
-        return said;
-    }
-
-    private static List<Name> names() throws IOException {
-        List<Name> names = new ArrayList<>();
-        String of = "";
-        List<String> classes = List.of();
-        for (String line : lines()) {
-            Matcher group = GROUP.matcher(line);
-            Matcher leftOut = LEFT_OUT.matcher(line);
-            if (group.matches()) {
-                of = group.group(1);
-                classes = List.of(group.group(2).split(" "));
-            } else if (leftOut.matches()) {
-                names.add(new Name(leftOut.group(1), of, classes, false));
-            } else {
-                assertThat(line).as("a name, or a name that is left out with the reason")
-                        .matches(WORD);
-                names.add(new Name(line, of, classes, true));
+    private Stream<String> functions() {
+        Map<String, String> rows = new TreeMap<>();
+        for (NamesOfC.Group group : groups) {
+            if (group.title().equals("functions")) {
+                for (NamesOfC.Name name : group.names()) {
+                    rows.put(name.text(), name.reason() == null
+                            ? linked(places(name.text(), group))
+                            : "none: " + name.reason());
+                }
             }
         }
-        return names;
+        return Stream.concat(Stream.of("| C | here |", "|---|---|"), rows.entrySet().stream()
+                .map(row -> "| `" + row.getKey() + "` | " + row.getValue() + " |"));
     }
 
-    private static List<String> lines() throws IOException {
-        List<String> lines = new ArrayList<>(lines("c-names.txt"));
-        lines.addAll(lines("c-functions.txt"));
-        return lines;
-    }
-
-    private static List<String> lines(String resource) throws IOException {
-        try (InputStream list = NamesOfCTest.class.getResourceAsStream(resource)) {
-            String text = new String(Objects.requireNonNull(list).readAllBytes(),
-                    StandardCharsets.UTF_8);
-            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).toList();
+    private void section(String title, String prefix, String of, List<String> lines) {
+        Map<String, List<NamesOfC.Group>> byTitle = groups.stream()
+                .filter(group -> group.title().startsWith(prefix))
+                .collect(Collectors.groupingBy(NamesOfC.Group::title, TreeMap::new,
+                        Collectors.toList()));
+        lines.add("");
+        lines.add("## " + title);
+        for (Map.Entry<String, List<NamesOfC.Group>> each : byTitle.entrySet()) {
+            lines.add("");
+            lines.add("### " + heading(each.getKey()));
+            lines.add("");
+            List<IndexTags.Tag> whole = each.getValue().stream()
+                    .flatMap(group -> whole(group).stream()).toList();
+            if (!whole.isEmpty()) {
+                lines.add("Here " + linked(whole) + ".");
+                lines.add("");
+            }
+            lines.add("| " + of + " | here |");
+            lines.add("|---|---|");
+            rows(each.getValue()).forEach((names, place) -> lines.add("| " + names + " | " + place
+                    + " |"));
         }
+    }
+
+    private static String heading(String title) {
+        return title.equals("constants") ? "Constants without a common beginning"
+                : title.startsWith("constants ") ? title.substring("constants ".length()) + "…"
+                        : title;
+    }
+
+    /** {@return what stands where, in the order of C; names that are left out for one reason stand together} */
+    private Map<String, String> rows(List<NamesOfC.Group> alike) {
+        Map<String, Set<IndexTags.Tag>> covered = new LinkedHashMap<>();
+        Map<String, List<String>> leftOut = new LinkedHashMap<>();
+        for (NamesOfC.Group group : alike) {
+            for (NamesOfC.Name name : group.names()) {
+                if (name.reason() == null) {
+                    covered.computeIfAbsent(name.text(), _ -> new LinkedHashSet<>())
+                            .addAll(places(name.text(), group));
+                } else {
+                    leftOut.computeIfAbsent(name.reason(), _ -> new ArrayList<>())
+                            .add(name.text());
+                }
+            }
+        }
+        Map<String, String> rows = new LinkedHashMap<>();
+        covered.forEach((name, places) -> rows.put("`" + name + "`", places.stream()
+                .map(tag -> "`" + tag.place() + "`").distinct().collect(Collectors.joining(", "))));
+        leftOut.forEach((reason, names) -> rows.put(names.stream().map(name -> "`" + name + "`")
+                .collect(Collectors.joining(", ")), "none: " + reason));
+        return rows;
+    }
+
+    /** {@return where a name is indexed: members, if there are any, or else classes} */
+    private List<IndexTags.Tag> places(String name, NamesOfC.Group group) {
+        String of = group.hasFields() ? group.title() : null;
+        List<IndexTags.Tag> all = tags.stream().filter(tag -> tag.name().equals(name)
+                && Objects.equals(tag.of(), of)
+                && (of != null || group.title().equals("functions") || group.classes().isEmpty()
+                        || group.classes().contains(tag.file().name())))
+                .toList();
+        List<IndexTags.Tag> members = all.stream().filter(tag -> tag.member() != null).toList();
+        return members.isEmpty() ? all : members;
+    }
+
+    private List<IndexTags.Tag> whole(NamesOfC.Group group) {
+        List<IndexTags.Tag> all = tags.stream().filter(tag -> tag.name().equals(group.tag())
+                && tag.of() == null).toList();
+        List<IndexTags.Tag> classes = all.stream().filter(tag -> tag.member() == null)
+                .sorted(Comparator.comparing(IndexTags.Tag::place)).toList();
+        return classes.isEmpty() ? all : classes;
+    }
+
+    private static String linked(List<IndexTags.Tag> tags) {
+        Map<String, String> places = new LinkedHashMap<>();
+        tags.forEach(tag -> places.putIfAbsent(tag.place(), "[`" + tag.place() + "`](" + SOURCES
+                + tag.file().folder() + "/" + tag.file().name() + ".java)"));
+        return String.join(", ", places.values());
     }
 }

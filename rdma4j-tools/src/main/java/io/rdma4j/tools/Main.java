@@ -49,7 +49,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The {@code rdma4j} command. */
-@Command(name = "rdma4j", version = "rdma4j 0.1.0",
+@Command(name = "rdma4j", versionProvider = Version.class,
         description = "RDMA for Java, with or without the NIC.", sortOptions = false,
         usageHelpAutoWidth = true,
         footer = "%nrdma4j run [RULES] -- COMMAND runs unchanged Java programs over RDMA: rdma4j run --help",

@@ -44,7 +44,8 @@ class LauncherTest {
             }
         }
         // It also looks where systems keep their JDKs; here those are of the test.
-        for (String file : List.of("rdma4j", "build/launch.sh", "build/jdk.sh")) {
+        for (String file : List.of("rdma4j", "build/launch.sh", "build/jdk.sh",
+                "build/english.sh", "build/tools.sh")) {
             script(root.resolve(file), Files.readString(Path.of("..", file))
                     .replaceAll("/(usr|opt|Library)/", directory + "/system/$1/"));
         }
@@ -187,7 +188,7 @@ class LauncherTest {
                         "io.rdma4j.tools.Main", "demo", "two words")
                 .anyMatch(line -> line
                         .startsWith(
-                                root + "/rdma4j-tools/target/launcher-rdma4j-tools/rdma4j-tools-"))
+                                root + "/rdma4j-tools/target/launcher-rdma4j-tools/rdma4j-tools.jar:"))
                 .endsWith("two words");
         assertThat(launch("RDMA4J_OPTS=-XX:+UseZGC").succeed()).contains("-XX:+UseZGC")
                 .doesNotContain("-XX:+UseSerialGC", "");
@@ -230,8 +231,7 @@ class LauncherTest {
     @Test
     void runBecomesTheCommandAndTellsItsJavaPrograms() throws Exception {
         Path jdk = jdk("system/usr/lib/jvm/jdk", "25");
-        String jar = root + "/rdma4j-tools/target/launcher-rdma4j-tools/lib/rdma4j-sockets-0.1.0"
-                + "-SNAPSHOT.jar";
+        String jar = root + "/rdma4j-tools/target/launcher-rdma4j-tools/lib/rdma4j-sockets.jar";
         assertThat(run(List.of("10.0.0.0/8=rdma,*=tcp", "--", "sh", "-c", ENVIRONMENT, "sh",
                 "two words"), "LANG=fr_FR.UTF-8", "LC_ALL=C.UTF-8").succeed())
                 .containsExactly(MODULES + "\"-javaagent:" + jar + "=10.0.0.0/8=rdma,*=tcp\""

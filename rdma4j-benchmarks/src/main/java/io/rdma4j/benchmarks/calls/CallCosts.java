@@ -57,7 +57,7 @@ public final class CallCosts<C> {
         this.rounds = rounds;
     }
 
-    /** Measures. {@return the table, as Markdown} */
+    /** {@return the table of what it measures, as Markdown} */
     public String table() throws IOException {
         double[][][] figures = new double[lines.size()][columns.size()][rounds];
         for (int round = -WARM_UP; round < rounds; round++) {

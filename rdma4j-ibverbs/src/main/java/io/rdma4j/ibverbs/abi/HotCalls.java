@@ -79,7 +79,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code poll_cq}. {@return the number of completions; negative for a failure} */
+    /** {@return the number of completions of {@code poll_cq}; negative for a failure} */
     public int poll(MemorySegment function, long queue, int count, long completions) {
         try {
             return this == CRITICAL
@@ -90,7 +90,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code req_notify_cq}, which is called too rarely to be critical. {@return 0 or an error number} */
+    /** {@return 0 or an error number of {@code req_notify_cq}, which is called too rarely to be critical} */
     public static int requestNotification(MemorySegment function, long queue, int solicitedOnly) {
         try {
             return (int) NOTIFY.invokeExact(function, queue, solicitedOnly);
@@ -99,7 +99,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code start_poll}. {@return 0, ENOENT if there is no completion, or another error number} */
+    /** {@return 0 from {@code start_poll}, ENOENT if there is no completion, or another error number} */
     public static int startPoll(MemorySegment function, long queue, long attributes) {
         try {
             return (int) START_POLL.invokeExact(function, queue, attributes);
@@ -108,7 +108,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code next_poll}, or {@code read_*} of at most 32 bits. {@return its result} */
+    /** {@return the result of {@code next_poll}, or of {@code read_*} of at most 32 bits} */
     public static int readInt(MemorySegment function, long queue) {
         try {
             return (int) READ_INT.invokeExact(function, queue);
@@ -117,7 +117,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code read_*} of 64 bits. {@return its result} */
+    /** {@return the result of {@code read_*} of 64 bits} */
     public static long readLong(MemorySegment function, long queue) {
         try {
             return (long) READ_LONG.invokeExact(function, queue);

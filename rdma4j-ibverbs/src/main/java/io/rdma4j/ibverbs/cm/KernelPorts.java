@@ -43,7 +43,7 @@ public final class KernelPorts implements PortAuthority {
     }
 
     /**
-     * {@inheritDoc} C: {@code rdma_bind_addr}.
+     * Reserves a port with the kernel, for all its RDMA devices. C: {@code rdma_bind_addr}.
      *
      * @throws RdmaException EADDRINUSE if another program has it, ENODEV if no RDMA device has the address, EACCES if the
      *         port is for privileged programs

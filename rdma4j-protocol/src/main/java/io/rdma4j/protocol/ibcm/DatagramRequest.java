@@ -76,7 +76,7 @@ public final class DatagramRequest implements CmTimer {
         }
     }
 
-    /** Rejects unless it was answered. {@return whether it was not} */
+    /** {@return whether it was not answered yet, and is rejected by this} */
     public boolean close(long nowNs) {
         if (answer != null) {
             return false;

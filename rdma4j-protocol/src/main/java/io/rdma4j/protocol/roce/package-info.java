@@ -1,5 +1,5 @@
 /**
- * What a RoCEv2 queue pair needs in addition to {@link io.rdma4j.protocol.work}, such as packets
+ * What a RoCEv2 queue pair needs in addition to {@code io.rdma4j.protocol.work}, such as packets
  * and round-trip estimates. The wire format, the reliable and the unreliable services are subpackages.
  */
 @NullMarked

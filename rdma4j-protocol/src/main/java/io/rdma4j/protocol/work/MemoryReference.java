@@ -89,7 +89,7 @@ public final class MemoryReference {
         return original;
     }
 
-    /** Adds to eight aligned bytes, otherwise as {@link #compareAndSwap}. {@return what they held} */
+    /** {@return what eight aligned bytes held before this added to them} Otherwise as {@link #compareAndSwap}. */
     public long fetchAndAdd(long value) {
         requirePresent();
         long original = (long) ATOMIC.getAndAdd(segment, offset, value);

@@ -71,7 +71,7 @@ public final class PayloadPieces implements PayloadTarget {
         return offsets[index];
     }
 
-    /** Copies all pieces. {@return false if the memory of one is gone} */
+    /** {@return whether all pieces were copied: false if the memory of one is gone} */
     public boolean copyTo(MemorySegment target, long offset) {
         long at = offset;
         for (int i = 0; i < count; i++) {

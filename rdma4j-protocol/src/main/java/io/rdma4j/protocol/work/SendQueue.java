@@ -16,6 +16,6 @@ public interface SendQueue {
     /** Frees the slot of the oldest request. */
     void retire();
 
-    /** Frees the slots of all requests posted so far. {@return the index behind the last of them} */
+    /** {@return the index behind the last request posted so far, after it freed the slots of all of them} */
     long clear();
 }

@@ -5,15 +5,23 @@ import java.util.function.LongSupplier;
 /**
  * Decides whether the thread that runs the engine polls once more before it sleeps. The packets of a stream, and requests
  * and responses, follow each other closely: a wake-up for each takes longer, and costs the sender's processor more, than
- * polling costs this one. So the thread polls longer if its last sleep was short, and shorter if it was long. For one
- * thread.
+ * polling costs this one. So the thread polls longer if its last sleep was short, and shorter if it was long. While the JVM
+ * interprets, a wake-up takes longer, too: its share of code is as slow as a round, so the limit grows with the time of a round. For
+ * one thread.
  */
 final class AdaptiveSpin {
-    /** The longest time to poll after the last packet: twice what a wake-up takes, there and back. */
+    /** The longest time to poll after the last packet, with compiled code: twice what a wake-up takes, there and back. */
     static final long LONGEST_NS = 100_000;
     static final long SHORTEST_NS = 12_500;
+    /** While a round takes longer than is usual for compiled code, the longest time is this many rounds. */
+    static final int ROUNDS = 40;
+    /** Whatever a round takes. */
+    static final long LIMIT_NS = 1_000_000;
 
     private boolean hasReceived;
+    private long roundStartNs;
+    /** What a round takes that receives nothing. Others may interrupt one round, but not all: nearly the shortest of the last. */
+    private long roundNs;
     private long lastNs;
     private long durationNs = LONGEST_NS / 2;
     private final Crowding crowding;
@@ -27,6 +35,7 @@ final class AdaptiveSpin {
     /** A round has run. */
     void onRound(boolean roundHasReceived, long nowNs) {
         hasReceived = roundHasReceived;
+        roundStartNs = nowNs;
         if (roundHasReceived) {
             lastNs = nowNs;
         }
@@ -37,11 +46,13 @@ final class AdaptiveSpin {
         return hasReceived;
     }
 
-    /** {@return whether to poll again at once} Other threads may have used the processor meanwhile. */
+    /** The round has ended. {@return whether to poll again at once} Other threads may have used the processor meanwhile. */
     boolean goesOn(long nowNs) {
         if (hasReceived) {
             return true;
         }
+        long tookNs = nowNs - roundStartNs;
+        roundNs = roundNs == 0 ? tookNs : Math.min(tookNs, roundNs + roundNs / 16 + 1);
         if (nowNs - lastNs >= durationNs || crowding.isCrowded(nowNs)) {
             return false;
         }
@@ -51,8 +62,9 @@ final class AdaptiveSpin {
 
     /** A sleep has ended. */
     void onWoken(long nowNs) {
-        durationNs = nowNs - lastNs < LONGEST_NS
-                ? LONGEST_NS
+        long longestNs = Math.clamp(ROUNDS * roundNs, LONGEST_NS, LIMIT_NS);
+        durationNs = nowNs - lastNs < longestNs
+                ? longestNs
                 : Math.max(SHORTEST_NS, durationNs / 2);
     }
 

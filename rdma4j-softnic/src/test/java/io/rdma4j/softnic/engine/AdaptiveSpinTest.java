@@ -59,6 +59,45 @@ class AdaptiveSpinTest {
     }
 
     @Test
+    void itLooksLongerWhereEachRoundIsInterpreted() {
+        for (int i = 0; i < 4; i++) {
+            runEmptyRound(10 * US);
+        }
+        receive();
+        sleepUntil(200 * US);
+        assertThat(spin.durationNs()).isEqualTo(AdaptiveSpin.ROUNDS * 10 * US);
+        sleepUntil(10_000 * US);
+        assertThat(spin.durationNs()).isEqualTo(AdaptiveSpin.ROUNDS * 10 * US / 2);
+    }
+
+    @Test
+    void oneRoundThatOthersInterruptDoesNotCount() {
+        for (int i = 0; i < 4; i++) {
+            runEmptyRound(US);
+        }
+        runEmptyRound(3_000 * US);
+        receive();
+        sleepUntil(50 * US);
+        assertThat(spin.durationNs()).isEqualTo(AdaptiveSpin.LONGEST_NS);
+    }
+
+    @Test
+    void itNeverLooksForMoreThanTheLimit() {
+        for (int i = 0; i < 4; i++) {
+            runEmptyRound(200 * US);
+        }
+        receive();
+        sleepUntil(900 * US);
+        assertThat(spin.durationNs()).isEqualTo(AdaptiveSpin.LIMIT_NS);
+    }
+
+    private void runEmptyRound(long tookNs) {
+        spin.onRound(false, nowNs);
+        nowNs += tookNs;
+        spin.goesOn(nowNs);
+    }
+
+    @Test
     void itGivesUpAtOnceWhereTheProcessorCameBackLate() {
         receive();
         awayNs = Crowding.LONG_NS + 1;

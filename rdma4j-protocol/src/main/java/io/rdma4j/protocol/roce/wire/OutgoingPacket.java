@@ -256,7 +256,7 @@ public final class OutgoingPacket implements PayloadTarget {
                         : PAYLOAD_GONE;
     }
 
-    /** Copies the payload, without padding. {@return false if the memory of a piece no longer exists} */
+    /** {@return whether the payload was copied, without padding: false if the memory of a piece no longer exists} */
     public boolean copyPayloadTo(MemorySegment target, long offset) {
         return payload.copyTo(target, offset);
     }
