@@ -21,7 +21,7 @@ final class PropertyNames {
     private static final Set<String> KNOWN = Set.of("rdma4j.cm.maxRetries",
             "rdma4j.cm.responseTimeout", "rdma4j.critical", "rdma4j.device", "rdma4j.devices",
             "rdma4j.disni.retries", "rdma4j.impair", "rdma4j.iwarp.crc", "rdma4j.iwarp.hold",
-            "rdma4j.jmx", "rdma4j.loopback", "rdma4j.network", "rdma4j.pcap",
+            "rdma4j.jmx", "rdma4j.loopback", "rdma4j.network", "rdma4j.patience", "rdma4j.pcap",
             "rdma4j.sockets.buffer", "rdma4j.sockets.open", "rdma4j.sockets.rules");
 
     private PropertyNames() {}
