@@ -84,8 +84,13 @@ public final class MpaResponder {
      * @param agreed the result of {@link #parameters}
      */
     public MpaFrame acceptance(StreamParameters agreed, byte[] privateData) {
-        int served = agreed.inboundReads();
-        int asked = agreed.outboundReads();
+        // Who does not negotiate a number is answered that there is none, and the application's own holds.
+        int served = request.outboundReadCount() == MpaFrame.UNLIMITED
+                ? MpaFrame.UNLIMITED
+                : agreed.inboundReads();
+        int asked = request.inboundReadCount() == MpaFrame.UNLIMITED
+                ? MpaFrame.UNLIMITED
+                : agreed.outboundReads();
         switch (agreed.readyToReceive()) {
             case NONE -> {
                 // No flag for it.

@@ -291,6 +291,20 @@ class MpaTest {
         assertThat(responder.parameters(reads(2, 3)).outboundReads()).isEqualTo(3);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        // what the request has of READs served and asked for; the same of the reply to one who serves 2 and asks for 3
+        "0x3fff, 0x3fff, 0x3fff, 0x3fff", "5, 0x3fff, 0x3fff, 3", "0x3fff, 6, 6, 0x3fff",
+        "5, 6, 6, 3"})
+    void whoNegotiatesNoNumberGetsNone(String served, String asked, String repliedServed,
+            String repliedAsked) {
+        MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, MpaFrame.ENHANCED, 2,
+                Integer.decode(served), Integer.decode(asked), HELLO));
+        MpaFrame reply = responder.acceptance(responder.parameters(reads(2, 3)), WORLD);
+        assertThat(reply.inboundReads()).isEqualTo(Integer.decode(repliedServed));
+        assertThat(reply.outboundReads()).isEqualTo(Integer.decode(repliedAsked));
+    }
+
     @Test
     void knownRevisionsGoUpToTheEnhancedOne() {
         assertThat(MpaResponder.isKnown(new MpaFrame(false, MpaFrame.ENHANCED,
