@@ -131,7 +131,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         hasCrc = parameters.hasCrc();
         outboundReads = parameters.outboundReads();
         inboundReads = parameters.inboundReads();
-        maxUnit = Math.min(longestUnit, FpduView.MAX_LENGTH & ~3);
+        maxUnit = Math.min(longestUnit, FpduView.MAX_SENT_LENGTH);
         hasHeardPeer = false;
         isConnected = true;
         isClosing = false;

@@ -434,6 +434,42 @@ class IwarpQueuePairTest {
     }
 
     @Test
+    void writeOfNothingNamesNoMemory() {
+        a.post(StreamEnd.request(1).write(b.address - 1, 0x4444).add(a.address, 0, a.key));
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void noMoreReadsAreUnderWayThanAgreed() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        settings.reads = 3;
+        StreamPair other = new StreamPair(settings);
+        for (int i = 0; i < 7; i++) {
+            other.initiator.read(i, 10, other.responder);
+        }
+        assertThat(unitsOf(other.initiator)).containsExactly("READ_REQUEST", "READ_REQUEST",
+                "READ_REQUEST");
+    }
+
+    /** A length could name 767 bytes more. RFC 5044 3. */
+    @Test
+    void unitIsNoLongerThanTheStandardAllows() {
+        Settings settings = new Settings();
+        settings.longestUnit = 1 << 17;
+        settings.room = 1 << 18;
+        StreamPair other = new StreamPair(settings);
+        other.work();
+        other.initiator.write(1, 100_000, other.responder);
+        OutgoingFpdu unit = other.initiator.queuePair.pollTransmit(new OutgoingFpdu(), 0);
+        assertThat(unit).isNotNull();
+        // The length, what it counts, and the CRC.
+        assertThat(unit.length()).isLessThanOrEqualTo(2 + 64_768 + 4).isGreaterThan(64_700);
+    }
+
+    @Test
     void solicitedSendMayInvalidateAKeyAsWell() {
         b.receive(10, 100);
         b.regions.windowKeys.add(0x777);

@@ -19,6 +19,8 @@ public final class FpduView {
     public static final int PREFIX_LENGTH = 2;
     /** The longest unit that a length can name. */
     public static final int MAX_LENGTH = lengthOf(0xffff);
+    /** The longest unit that may be sent: the standard allows less than a length can name. */
+    public static final int MAX_SENT_LENGTH = PREFIX_LENGTH + 64_768 + CRC_LENGTH & ~3;
 
     static final int IS_TAGGED = 0x80;
     static final int IS_LAST = 0x40;

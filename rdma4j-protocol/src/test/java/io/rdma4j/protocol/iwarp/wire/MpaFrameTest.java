@@ -101,4 +101,18 @@ class MpaFrameTest {
         assertThat(new MpaFrame(true, flag, 1, 0, 0, HELLO).has(flag)).isTrue();
         assertThat(new MpaFrame(true, 0xff & ~flag, 1, 0, 0, HELLO).has(flag)).isFalse();
     }
+
+    @Test
+    void bitsWithoutAMeaningAreSentAsZeroAndNotLookedAt() {
+        int known = MpaFrame.MARKERS | MpaFrame.CRC | MpaFrame.REJECT | MpaFrame.ENHANCED;
+        byte[] bytes = new MpaFrame(false, known, 2, 1, 2, HELLO).bytes();
+        assertThat(bytes[16] & 0xff & ~known).isZero();
+        bytes[16] |= 0x0f;
+        assertThat(lengthOf(bytes, bytes.length, false)).isEqualTo(bytes.length);
+        MpaFrame read = MpaFrame.of(at5(bytes), OFFSET, false);
+        assertThat(read.isEnhanced()).isTrue();
+        assertThat(read.inboundReadCount()).isEqualTo(1);
+        assertThat(read.outboundReadCount()).isEqualTo(2);
+        assertThat(read.privateData()).isEqualTo(HELLO);
+    }
 }
