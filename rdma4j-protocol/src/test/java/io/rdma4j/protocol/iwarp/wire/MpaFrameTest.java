@@ -25,6 +25,7 @@ class MpaFrameTest {
         return MpaFrame.lengthOf(at5(bytes), OFFSET, available, isReply);
     }
 
+    // [RFC 6581 6-1]
     @ParameterizedTest
     @CsvSource({
         // flags, revision, whether it has numbers of READs
@@ -66,6 +67,7 @@ class MpaFrameTest {
                 .isFalse();
     }
 
+    // [RFC 5044 7.1.1-1] [RFC 5044 7.1.2-4]
     @Test
     void frameIsToldFromOtherBytesAsSoonAsTheyDiffer() {
         byte[] request = new MpaFrame(false, 0, 1, 0, 0, HELLO).bytes();
@@ -80,6 +82,7 @@ class MpaFrameTest {
         assertThat(lengthOf(wrong, 16, false)).isEqualTo(MpaFrame.NOT_A_FRAME);
     }
 
+    // [RFC 5044 7.1.1-5]
     @ParameterizedTest
     @CsvSource({
         // flags, revision, length of what follows, the frame's length
@@ -102,6 +105,7 @@ class MpaFrameTest {
         assertThat(new MpaFrame(true, 0xff & ~flag, 1, 0, 0, HELLO).has(flag)).isFalse();
     }
 
+    // [RFC 5044 7.1.1-3]
     @Test
     void bitsWithoutAMeaningAreSentAsZeroAndNotLookedAt() {
         int known = MpaFrame.MARKERS | MpaFrame.CRC | MpaFrame.REJECT | MpaFrame.ENHANCED;

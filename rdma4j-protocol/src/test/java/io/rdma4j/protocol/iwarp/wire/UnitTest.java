@@ -61,6 +61,7 @@ class UnitTest {
         assertThat(view(unit).payloadLength()).isZero();
     }
 
+    // [RFC 5044 4.1-1] [RFC 5044 4.1-2] [RFC 5044 4.4-2]
     @Test
     void paddingIsZeroAndCountsForTheCrc() {
         OutgoingFpdu unit = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(1, 2);
@@ -81,6 +82,7 @@ class UnitTest {
         return bytes;
     }
 
+    // [RFC 5044 4.1-1]
     @Test
     void paddingOfAPeerIsNotLookedAt() {
         OutgoingFpdu unit = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(1, 2);
@@ -95,6 +97,7 @@ class UnitTest {
         assertThat(view.hasRightCrc(new Crc32c())).isFalse();
     }
 
+    // [RFC 5040 4.1-2] [RFC 5041 4.1-3]
     @ParameterizedTest
     @EnumSource(RdmapOpcode.class)
     void bitsWithoutAMeaningAreSentAsZeroAndNotLookedAt(RdmapOpcode opcode) {
@@ -115,6 +118,7 @@ class UnitTest {
         assertThat(view.isLast()).isTrue();
     }
 
+    // [RFC 5041 4.3-2]
     @Test
     void numberOfAMessageGoesOnWithZeroBehindTheLast() {
         FpduView last = view(new OutgoingFpdu().begin(RdmapOpcode.SEND, true)
@@ -126,6 +130,7 @@ class UnitTest {
     }
 
     /** It stands in the unit, and need not begin where memory begins. */
+    // [RFC 5040 4.8-2]
     @Test
     void lastWordsCopyTheHeaderOfTheUnitThatWasWrong() {
         OutgoingFpdu wrong = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(0x1234, 5);
