@@ -1,6 +1,6 @@
 """The tools that have a peer: their options for one cell, and how to recognize that a server is ready."""
 from . import sockets
-from .tool import End, Ready, Tool
+from .tool import Ready, Tool
 
 KIB, MIB = 1 << 10, 1 << 20
 SIDE_CHANNEL_PORT = 18515

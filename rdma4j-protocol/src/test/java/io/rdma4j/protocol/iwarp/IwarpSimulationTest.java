@@ -45,6 +45,8 @@ class IwarpSimulationTest {
 
     private static final List<Mishap> MISHAPS = List.of(Mishap.CUT, Mishap.DAMAGE, Mishap.ERROR);
 
+    // [RFC 5040 5.2.2-2] [RFC 5040 5.3-2] [RFC 5040 5.5-3] [RFC 5041 4.2-1] [RFC 5041 5.3-1]
+    // [RFC 5044 5.1-1]
     @Test
     void everyRequestEndsOnceAndWhatSucceededHasArrived() {
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {

@@ -32,6 +32,7 @@ class RcCreditsTest {
     private long withoutCredit;
     private long moreRequestsThanReads;
 
+    // [IBTA 9.7.7-1]
     @Test
     void noMoreMessagesAreSentThanReceivesWereOffered() {
         forEachSeed(false);
@@ -42,6 +43,7 @@ class RcCreditsTest {
     }
 
     /** No retry is allowed to who finds no receive. */
+    // [IBTA 9.7.7-2]
     @Test
     void receiverThatAlwaysHasReceivesIsNeverFoundNotReady() {
         forEachSeed(true);
