@@ -91,6 +91,8 @@ function picture(source, from) {
 function convert(file) {
     const page = place(file)
     const text = readFileSync(join(root, file), 'utf8').replace(/^```mermaid\n([\s\S]*?)^```$/gm, (_, source) => picture(source, file))
+        // The pages have no HTML on the site but this, which the generator has a form of its own for.
+        .replace(/^<details><summary>(.*)<\/summary>$/gm, '::: details $1').replace(/^<\/details>$/gm, ':::')
     // Links only outside of code.
     const parts = text.split(/(^```[\s\S]*?^```$|`[^`\n]*`)/m)
     const changed = parts.map((part, index) => index % 2 ? part : part.replace(/<!--[\s\S]*?-->\n?/g, ''))

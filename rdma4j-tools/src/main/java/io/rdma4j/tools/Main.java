@@ -1,6 +1,8 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.tools.basic.Client;
+import io.rdma4j.tools.basic.CourseLesson;
+import io.rdma4j.tools.basic.Jshell;
 import io.rdma4j.tools.basic.Server;
 import io.rdma4j.tools.cmtools.Cmtime;
 import io.rdma4j.tools.cmtools.Mckey;
@@ -61,6 +63,8 @@ public final class Main implements Runnable {
     static {
         COMMANDS.put("demo", Demo.class);
         COMMANDS.put("demo-side", DemoSide.class);
+        COMMANDS.put("lesson", CourseLesson.class);
+        COMMANDS.put("jshell", Jshell.class);
         COMMANDS.put("server", Server.class);
         COMMANDS.put("client", Client.class);
         COMMANDS.put("rping", Rping.class);

@@ -42,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * prints: hello RDMA                    what is then printed, somewhere
  * output of: demo                       the block is lines of what this command prints, with other numbers
  * as in: SocketStatTest                 a test compares such an output already
+ * program: FILE                         the block is a file that the build compiles, as CourseTest sees to
  * </pre>
  */
 @ExtendWith(NothingStaysOpen.class)
@@ -91,7 +92,8 @@ class DocumentedCodeTest {
 
     @TestFactory
     Stream<DynamicTest> javaCompiles() {
-        List<Block> blocks = blocks().filter(block -> block.language().equals("java")).toList();
+        List<Block> blocks = blocks().filter(block -> block.language().equals("java"))
+                .filter(block -> block.remark("program") == null).toList();
         assertThat(blocks).isNotEmpty();
         return blocks.stream().map(block -> DynamicTest.dynamicTest(block.toString(),
                 () -> compile(block, Files.createTempDirectory(directory, "block"))));

@@ -81,7 +81,8 @@ class DocumentsTest {
     private static final List<String> PACKAGES_OF_THE_JDK = List.of("com.sun.net.httpserver",
             "java.io", "java.lang", "java.lang.foreign", "java.net", "java.net.http",
             "java.nio.channels", "java.nio.channels.spi",
-            "java.time", "java.util", "jdk.jfr");
+            "java.nio.file", "java.security", "java.time", "java.util", "java.util.concurrent",
+            "jdk.jfr");
 
     /** A file of Markdown. */
     private record Document(Path path, String text) {
