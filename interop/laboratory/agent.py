@@ -12,7 +12,6 @@ import select
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 PORT = 9000

@@ -1,4 +1,5 @@
 """Makes the surroundings in which files of rdma-core's tests can be imported and run."""
+import importlib
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ def set_up(folder):
     """The tests' own modules can be imported from the folder."""
     sys.path[1:1] = [folder, os.path.dirname(folder)]
     if sys.implementation.name == 'graalpy':
-        import surroundings
+        importlib.import_module('surroundings')
     # The package's own __init__ imports every file; those asked for are enough.
     package = types.ModuleType('tests')
     package.__path__ = [folder]

@@ -1,6 +1,6 @@
 """Destinations that are no other host's address: each is served, or refused at once in the API's words."""
 from .checks import BACKENDS, TRANSPORTS, check
-from .namespaces import NET4, NET6
+from .namespaces import NET4
 
 # Within how many seconds, and how it may be refused.
 WHAT = {

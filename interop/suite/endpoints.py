@@ -8,6 +8,7 @@ from laboratory import network
 from laboratory.processes import LocalProcess
 
 from . import tools
+from .tool import End
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = ROOT / "rdma4j"
@@ -89,7 +90,7 @@ class LinuxEnd:
         self.guest.fill_udp_checksums(is_on)
 
     def end(self, family, peer):
-        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
+        return End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
                          gid_index(self._gids, family))
 
     def start(self, tool, arguments, ready=None):
@@ -139,7 +140,7 @@ class JavaEnd:
         return found
 
     def end(self, family, peer):
-        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
+        return End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
                          self._gids.get(family, 0))
 
     def network_backend(self):

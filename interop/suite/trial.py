@@ -8,7 +8,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import doubling, parting, renumbering, resetting, stall, tools, wire
+from . import known_faults, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -40,15 +40,15 @@ class Verdict(Enum):
     # Unreliable service on a bad network: a message was lost, and Java said so.
     LOST = "lost"
     # The C program ended successfully before the acknowledgement of the last message arrived, or its disconnect message
-    # was lost: see parting.py.
+    # was lost: see known_faults.py.
     LEFT = "left"
-    # A duplicated request was both refused and accepted: see doubling.py.
+    # A duplicated request was both refused and accepted: see known_faults.py.
     DOUBLED = "doubled"
-    # A defect of Linux's driver: see stall.py.
+    # A defect of Linux's driver: see known_faults.py.
     STALLED = "stalled"
-    # Another defect of Linux's driver: see renumbering.py.
+    # Another defect of Linux's driver: see known_faults.py.
     RENUMBERED = "renumbered"
-    # siw reset a connection whose program had ended well: see resetting.py.
+    # siw reset a connection whose program had ended well: see known_faults.py.
     RESET = "reset"
     FAILED = "FAILED"
     # Options that the C programs refuse, or with which they fail against each other.
@@ -235,28 +235,30 @@ def reconsider(result, cell, folder, own_addresses):
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
     capture = kept / "capture.pcap"
     if (result.verdict is Verdict.FAILED and cell.driver == "siw" and reason == NO_REASON and other.status == 0
-            and RESET_BY_PEER in java.err and resetting.is_by_linux(capture, own_addresses)):
+            and RESET_BY_PEER in java.err and known_faults.resets_before_the_end(capture, own_addresses)):
         result.verdict, result.reason = Verdict.RESET, ""
     if result.verdict is not Verdict.FAILED or cell.driver != "rxe":
         return
     if not tool.is_reliable:
-        if cell.net == "duplicate" and NOTHING_CAME in java.err and doubling.is_taken_for_two(capture, own_addresses):
+        if cell.net == "duplicate" and NOTHING_CAME in java.err and known_faults.answers_look_up_twice(
+                capture, own_addresses):
             result.verdict, result.reason = Verdict.DOUBLED, ""
         return
-    if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(
+    if cell.net == "duplicate" and NOBODY_LISTENS in java.err and known_faults.refuses_and_accepts(
             capture, own_addresses):
         result.verdict, result.reason = Verdict.DOUBLED, ""
         return
-    if cell.net != "clean" and renumbering.is_fault_of_linux(capture, own_addresses):
+    if cell.net != "clean" and known_faults.numbers_twice(capture, own_addresses):
         result.verdict, result.reason = Verdict.RENUMBERED, ""
         return
     if NOTHING_CAME not in java.err:
         return
     is_clean = cell.net == "clean"
-    if (reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses, is_clean)
-            or stall.stops_inside_message(capture, own_addresses)):
+    if (reason == C_WAITS and known_faults.misses_acknowledgement(capture, own_addresses, is_clean)
+            or known_faults.stops_inside_message(capture, own_addresses)):
         result.verdict, result.reason = Verdict.STALLED, ""
-    elif not is_clean and reason == NO_REASON and other.status == 0 and parting.is_unheard(capture, own_addresses):
+    elif (not is_clean and reason == NO_REASON and other.status == 0
+          and known_faults.leaves_without_disconnect(capture, own_addresses)):
         result.verdict, result.reason = Verdict.LEFT, ""
 
 

@@ -42,6 +42,7 @@ class CounterTest {
     CounterTest() throws Exception {}
 
     /** The port going down is for the system to say, and what goes astray for another process: see AstrayTest. */
+    // [IBTA 9.6.1-1] [IBTA 9.6.1-2] [IBTA 9.6.1-3]
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LINK_DOWNED", "DROPPED_ASTRAY"})
     void counterCountsWhatItSays(Counter counter) throws Exception {

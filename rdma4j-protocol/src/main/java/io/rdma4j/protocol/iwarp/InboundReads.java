@@ -45,6 +45,7 @@ final class InboundReads {
 
     /** {@return the oldest} There is one. */
     Read first() {
+        // [RFC 5040 5.2.1-2]
         return ring[(int) (first % ring.length)];
     }
 

@@ -131,10 +131,11 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         hasCrc = parameters.hasCrc();
         outboundReads = parameters.outboundReads();
         inboundReads = parameters.inboundReads();
-        maxUnit = Math.min(longestUnit, FpduView.MAX_LENGTH & ~3);
+        maxUnit = Math.min(longestUnit, FpduView.MAX_SENT_LENGTH);
         hasHeardPeer = false;
         isConnected = true;
         isClosing = false;
+        // [RFC 5044 7.1.2-3]
         isHolding = !parameters.isInitiator();
         isReplyLate = false;
         lateReplyNs = FIRST_LATE_REPLY_NS;
@@ -170,6 +171,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     @Override
     public void onSendPosted(long nowNs) {
+        // [RFC 5041 6.2.1-1]
         if (state == QueuePairState.ERR) {
             requester.flush();
         }
@@ -234,6 +236,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
      * @return the unit, or null if there is none now; ask again after any other call
      */
     public @Nullable OutgoingFpdu pollTransmit(OutgoingFpdu out, long nowNs) {
+        // [RFC 5040 5.4-3] [RFC 5040 6.1-1]
         OutgoingFpdu last = terminate;
         if (last != null) {
             terminate = null;
@@ -251,6 +254,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
             return answer(out);
         }
         if (!isHolding) {
+            // [RFC 5041 5.3-1]
             if (requester.poll(out, maxUnit)) {
                 lastTurn = Turn.REQUEST;
                 return out;
@@ -303,15 +307,21 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     public long onBytes(MemorySegment bytes, long offset, long available, long nowNs) {
         long at = offset;
         long end = offset + available;
+        // [RFC 5040 7.1-3]
         while (isConnected && state != QueuePairState.ERR) {
+            // [RFC 5044 3-2]
             int length = FpduView.lengthOf(bytes, at, end - at);
+            // [RFC 5044 5.1-1]
             if (length == 0 || length > end - at) {
                 return at - offset;
             }
             TerminateCause fault = view.wrap(bytes, at);
+            // [RFC 5041 3-1]
             if (hasCrc && !view.hasRightCrc(crc)) {
+                // [RFC 5044 4.4-3]
                 fault = TerminateCause.WRONG_CRC;
             }
+            // [RFC 5041 7.1-3]
             onUnit(fault);
             at += length;
         }
@@ -335,6 +345,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     /** Reports an error by an event if no completion reports it, as siw does. */
     private void report(TerminateCause fault) {
+        // [RFC 5040 7.1-1]
         if (responder.isAccessViolated()) {
             host.asyncEvent(AsyncEventType.QP_ACCESS_ERROR);
             return;
@@ -357,6 +368,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
             case SEND, SEND_INVALIDATE, SEND_SOLICITED, SEND_SOLICITED_INVALIDATE ->
                 responder.onSend(view);
             case TERMINATE -> {
+                // [RFC 5040 5.4-2]
                 TerminateMessage message = TerminateMessage.of(view);
                 requester.onTerminate(message);
                 host.terminated(false, message.text());
@@ -377,6 +389,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     /** Reports an error to the peer and ends the stream. */
     private void fail(TerminateCause cause, @Nullable FpduView offending) {
+        // [RFC 5040 7.1-2]
         // An error below DDP has no header to include.
         boolean hasHeader = offending != null && cause != TerminateCause.WRONG_CRC
                 && cause != TerminateCause.WRONG_LENGTH;
@@ -389,8 +402,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     }
 
     private void end() {
+        // [RFC 5044 8-2]
         isConnected = false;
         if (state != QueuePairState.ERR && state != QueuePairState.RESET) {
+            // [RFC 5041 6.2.2-1]
             state = QueuePairState.ERR;
             host.stateChanged(state);
             flush();

@@ -113,6 +113,7 @@ final class IwarpRequester {
 
     /** Builds the unit that the peer waits for before it sends. {@return false if it waits for none} */
     boolean pollFirst(OutgoingFpdu out) {
+        // [RFC 6581 5-1]
         switch (first) {
             case NONE -> {
                 return false;
@@ -141,6 +142,7 @@ final class IwarpRequester {
      */
     boolean poll(OutgoingFpdu out, int maxUnit) {
         finishBuilt();
+        // [RFC 5040 5.3-2]
         while (!hasFailed() && cursor < sendQueue.end()) {
             SendRequest request = sendQueue.request(cursor);
             if (request.isFenced() && reads.count() > 0 && !isBegun) {
@@ -162,6 +164,7 @@ final class IwarpRequester {
 
     /** The last built unit was copied, because another one is requested. */
     private void finishBuilt() {
+        // [RFC 5040 5.5-1]
         if (isBuilt) {
             next();
         }
@@ -176,16 +179,21 @@ final class IwarpRequester {
     private boolean build(SendRequest request, OutgoingFpdu out, int maxUnit) {
         boolean isWrite = request.opcode() == SendOpcode.RDMA_WRITE;
         RdmapOpcode opcode = isWrite ? RdmapOpcode.WRITE : sendOpcode(request);
+        // [RFC 5041 5.2-1]
         int room = maxUnit - opcode.headerLength() - FpduView.CRC_LENGTH;
         int payload = (int) Math.min(room, request.length() - offset);
+        // [RFC 5041 4.1-1]
         boolean isLast = offset + payload == request.length();
         out.begin(opcode, isLast);
         if (isWrite) {
+            // [RFC 5041 5.2-3]
             out.tagged(request.rkey(), request.remoteAddress() + offset);
         } else {
             if (!isBegun) {
+                // [RFC 5041 4.3-1]
                 sendNumber++;
             }
+            // [RFC 5040 4.1-3]
             out.untagged(sendNumber, offset,
                     opcode.invalidates() ? request.invalidateRkey() : 0);
         }
@@ -212,6 +220,7 @@ final class IwarpRequester {
             // It would wait without end.
             return fail(cursor, WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
         }
+        // [RFC 5040 6.1-2]
         if (reads.count() >= maxReads) {
             return false;
         }
@@ -230,6 +239,7 @@ final class IwarpRequester {
         read.sinkKey = key;
         read.sinkOffset = address;
         read.length = length;
+        // [RFC 5040 5.2.1-1]
         out.begin(RdmapOpcode.READ_REQUEST, true).untagged(++readNumber, 0, 0)
                 .read(key, address, length, request.rkey(), request.remoteAddress() + offset);
         offset += length;
@@ -295,6 +305,7 @@ final class IwarpRequester {
             fail(read.request, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return TerminateCause.DDP_CATASTROPHIC;
         }
+        // [RFC 5040 5.5-2]
         read.received += length;
         if (view.isLast()) {
             reads.removeFirst();

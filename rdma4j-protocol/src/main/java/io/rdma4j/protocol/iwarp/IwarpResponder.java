@@ -75,12 +75,14 @@ final class IwarpResponder {
 
     /** Starts a stream. */
     void start(StreamParameters parameters) {
+        // [RFC 5041 4.3-1]
         sendNumber = 1;
         readNumber = 1;
         received = 0;
         isWriting = false;
         receiveFailure = WorkCompletionStatus.WORK_REQUEST_FLUSHED;
         isAccessViolated = false;
+        // [RFC 5040 5.2.2-1]
         reads.reset(parameters.inboundReads());
     }
 
@@ -99,9 +101,11 @@ final class IwarpResponder {
         }
         ReceiveRequest into = receive;
         if (into == null) {
+            // [RFC 5041 4.3-3]
             if (view.messageOffset() != 0) {
                 return TerminateCause.INVALID_MESSAGE_OFFSET;
             }
+            // [RFC 5040 5.3-1]
             into = receiveQueue.take();
             if (into == null) {
                 return TerminateCause.NO_RECEIVE;
@@ -112,9 +116,11 @@ final class IwarpResponder {
         } else if (view.opcode() != sendOpcode) {
             return TerminateCause.UNEXPECTED_OPCODE;
         } else if (view.messageOffset() != (received & 0xffff_ffffL)) {
+            // [RFC 5041 5.2-2]
             return TerminateCause.INVALID_MESSAGE_OFFSET;
         }
         int length = view.payloadLength();
+        // [RFC 5041 7.1-1]
         if (length > into.capacity() - received) {
             receiveFailure = WorkCompletionStatus.LOCAL_LENGTH_ERROR;
             return TerminateCause.MESSAGE_TOO_LONG;
@@ -126,20 +132,24 @@ final class IwarpResponder {
             return TerminateCause.DDP_CATASTROPHIC;
         }
         received += length;
+        // [RFC 5040 5.5-3]
         return view.isLast() ? finishSend(view, into) : null;
     }
 
     private @Nullable TerminateCause finishSend(FpduView view, ReceiveRequest into) {
         details.clear().solicited(sendOpcode.isSolicited());
         if (sendOpcode.invalidates()) {
+            // [RFC 5040 5.3-3]
             if (!memory.invalidate(view.key())) {
                 receiveFailure = WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR;
+                // [RFC 5040 7.2-2]
                 return TerminateCause.CANNOT_INVALIDATE;
             }
             details.invalidated(view.key());
         }
         receive = null;
         sendNumber++;
+        // [RFC 5041 4.1-2] [RFC 5041 5.4-1]
         host.receiveCompleted(into, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECEIVE,
                 received, details);
         return null;
@@ -150,13 +160,17 @@ final class IwarpResponder {
     /** {@return null if it was written, otherwise its error} */
     @Nullable
     TerminateCause onWrite(FpduView view) {
+        // [RFC 5040 5.1-1]
         int length = view.payloadLength();
+        // [RFC 5041 4.2-1]
         if (isWriting && view.key() != writeKey) {
             return TerminateCause.TAGGED_INVALID_KEY;
         }
+        // [RFC 5041 5.2-3]
         if (isWriting && view.taggedOffset() != writeOffset) {
             return TerminateCause.TAGGED_OUT_OF_BOUNDS;
         }
+        // [RFC 5041 5.2-4]
         if (length > 0) {
             TerminateCause refusal = write(view, length);
             if (refusal != null) {
@@ -174,6 +188,7 @@ final class IwarpResponder {
             isAccessViolated = true;
             return TerminateCause.TAGGED_INVALID_KEY;
         }
+        // [RFC 5040 8.1.1-1]
         boolean isAllowed = memory.remote(view.key(), view.taggedOffset(), length,
                 AccessFlag.REMOTE_WRITE, target);
         if (!isAllowed) {
@@ -182,6 +197,7 @@ final class IwarpResponder {
         }
         CopyOutcome outcome = target.write(view.memory(), view.payloadStart(), length);
         target.clear();
+        // [RFC 5040 8.1.1-2]
         if (outcome != CopyOutcome.DONE) {
             isAccessViolated = true;
             return TerminateCause.TAGGED_INVALID_KEY;
@@ -190,9 +206,11 @@ final class IwarpResponder {
     }
 
     private TerminateCause refusedWrite(FpduView view, int length) {
+        // [RFC 5041 7.1-2]
         AccessRefusal refusal = memory.refusal(view.key(), AccessFlag.REMOTE_WRITE);
         return switch (refusal) {
             case INVALID_KEY, NOT_ALLOWED -> TerminateCause.TAGGED_INVALID_KEY;
+            // [RFC 5041 8.3.1-1]
             case OTHER_DOMAIN -> TerminateCause.TAGGED_OTHER_DOMAIN;
             case OUT_OF_BOUNDS -> wraps(view.taggedOffset(), length)
                     ? TerminateCause.TAGGED_WRAPS
@@ -212,20 +230,25 @@ final class IwarpResponder {
         if (view.messageNumber() != readNumber) {
             return TerminateCause.INVALID_MESSAGE_NUMBER;
         }
+        // [RFC 5040 6.1-3]
         if (reads.isFull()) {
             return TerminateCause.STREAM_CATASTROPHIC;
         }
         long length = view.readLength();
+        // [RFC 5040 5.2.1-4]
         if (length > 0) {
+            // [RFC 5040 5.2.1-3]
             TerminateCause refusal = refusedRead(view.sourceKey(), view.sourceOffset(), length);
             if (refusal != null) {
                 return refusal;
             }
         }
         readNumber++;
+        // [RFC 5040 5.5-4]
         Read read = reads.add();
         read.sourceKey = view.sourceKey();
         read.sourceOffset = view.sourceOffset();
+        // [RFC 5040 4.4-1]
         read.sinkKey = view.sinkKey();
         read.sinkOffset = view.sinkOffset();
         read.length = length;
@@ -233,6 +256,7 @@ final class IwarpResponder {
     }
 
     private @Nullable TerminateCause refusedRead(int key, long address, long length) {
+        // [RFC 5040 7.2-3]
         if ((access & AccessFlag.REMOTE_READ.bit()) == 0) {
             return TerminateCause.READ_NOT_ALLOWED;
         }
@@ -267,10 +291,12 @@ final class IwarpResponder {
      */
     @Nullable
     TerminateCause pollAnswer(OutgoingFpdu out, int maxUnit) {
+        // [RFC 5040 5.2.2-2]
         Read read = reads.first();
         RdmapOpcode opcode = RdmapOpcode.READ_RESPONSE;
         int room = maxUnit - opcode.headerLength() - FpduView.CRC_LENGTH;
         int payload = (int) Math.min(room, read.length - read.sent);
+        // [RFC 5041 4.1-1]
         boolean isLast = read.sent + payload == read.length;
         out.begin(opcode, isLast).tagged(read.sinkKey, read.sinkOffset + read.sent);
         if (payload > 0) {

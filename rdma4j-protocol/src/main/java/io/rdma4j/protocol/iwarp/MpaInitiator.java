@@ -21,6 +21,7 @@ public final class MpaInitiator {
         int least = settings.isPeerToPeer() ? 1 : 0;
         outboundReads = Math.clamp(own.initiatorDepth(), least, settings.maxReads());
         int flags = MpaFrame.ENHANCED | (settings.wantsCrc() ? MpaFrame.CRC : 0);
+        // [RFC 6581 9.2-1]
         request = new MpaFrame(false, flags, MpaFrame.ENHANCED_REVISION,
                 inboundReads | (settings.isPeerToPeer() ? MpaFrame.PEER_TO_PEER : 0),
                 outboundReads | (settings.isPeerToPeer()
@@ -59,11 +60,13 @@ public final class MpaInitiator {
 
     private MpaAnswer agree(MpaFrame reply, boolean hasCrc) {
         int wanted = reply.outboundReadCount();
+        // [RFC 6581 9.1-2]
         if (wanted != MpaFrame.UNLIMITED && wanted > settings.maxReads()) {
             return new MpaAnswer.Unusable(TerminateCause.INSUFFICIENT_READS, "the peer asks for "
                     + wanted + " READs at once, this side serves " + settings.maxReads());
         }
         ReadyToReceive first = ReadyToReceive.NONE;
+        // [RFC 6581 9.2-4]
         if (settings.isPeerToPeer() && reply.isPeerToPeer()) {
             first = chosen(reply);
             if (first == ReadyToReceive.NONE) {
@@ -72,6 +75,7 @@ public final class MpaInitiator {
             }
         }
         int served = wanted == MpaFrame.UNLIMITED ? inboundReads : wanted;
+        // [RFC 6581 9.1-5]
         int granted = reply.inboundReadCount();
         return new MpaAnswer.Accepted(new StreamParameters(true, hasCrc, served,
                 granted == MpaFrame.UNLIMITED ? outboundReads : Math.min(outboundReads, granted),
@@ -79,6 +83,7 @@ public final class MpaInitiator {
     }
 
     private static ReadyToReceive chosen(MpaFrame reply) {
+        // [RFC 6581 9.2-3]
         if ((reply.outboundReads() & MpaFrame.WRITE_RTR) != 0) {
             return ReadyToReceive.WRITE;
         }

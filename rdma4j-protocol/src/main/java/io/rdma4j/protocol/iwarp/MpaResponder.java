@@ -21,6 +21,7 @@ public final class MpaResponder {
 
     /** {@return whether this side supports the revision of a request} A request of another revision gets no reply. */
     public static boolean isKnown(MpaFrame request) {
+        // [RFC 6581 6-2]
         return request.isOfKnownRevision();
     }
 
@@ -55,6 +56,7 @@ public final class MpaResponder {
      * @param own the parameters of the application
      */
     public StreamParameters parameters(ConnectionParameters own) {
+        // [RFC 6581 9.1-1]
         return new StreamParameters(false, hasCrc(),
                 Math.clamp(own.responderResources(), wantedReads(), settings.maxReads()),
                 Math.min(own.initiatorDepth(), outboundReads()), readyToReceive());
@@ -66,11 +68,13 @@ public final class MpaResponder {
     }
 
     private boolean hasCrc() {
+        // [RFC 5044 7.1.1-2]
         return settings.wantsCrc() || request.has(MpaFrame.CRC);
     }
 
     /** As siw: a WRITE, unless a READ is all that is offered. */
     private ReadyToReceive readyToReceive() {
+        // [RFC 6581 9.2-2]
         if (!request.isPeerToPeer()) {
             return ReadyToReceive.NONE;
         }
@@ -84,8 +88,14 @@ public final class MpaResponder {
      * @param agreed the result of {@link #parameters}
      */
     public MpaFrame acceptance(StreamParameters agreed, byte[] privateData) {
-        int served = agreed.inboundReads();
-        int asked = agreed.outboundReads();
+        // Who does not negotiate a number is answered that there is none, and the application's own holds.
+        // [RFC 6581 9.1-4]
+        int served = request.outboundReadCount() == MpaFrame.UNLIMITED
+                ? MpaFrame.UNLIMITED
+                : agreed.inboundReads();
+        int asked = request.inboundReadCount() == MpaFrame.UNLIMITED
+                ? MpaFrame.UNLIMITED
+                : agreed.outboundReads();
         switch (agreed.readyToReceive()) {
             case NONE -> {
                 // No flag for it.
@@ -108,6 +118,7 @@ public final class MpaResponder {
     }
 
     private MpaFrame reply(int flags, int inbound, int outbound, byte[] privateData) {
+        // [RFC 6581 10-1]
         return new MpaFrame(true, flags | (request.flags() & MpaFrame.ENHANCED),
                 request.revision(), inbound, outbound, privateData);
     }

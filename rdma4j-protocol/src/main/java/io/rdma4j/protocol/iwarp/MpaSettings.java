@@ -12,5 +12,6 @@ public record MpaSettings(boolean wantsCrc, boolean isPeerToPeer, int maxReads) 
     /**
      * As Linux's siw, except that the initiator sends first, for which both siw and hardware wait.
      */
+    // [RFC 5044 4.4-1]
     public static final MpaSettings USUAL = new MpaSettings(false, true, 128);
 }

@@ -341,6 +341,13 @@ class FaultTableTest {
         add(unit);
     }
 
+    // [RFC 5040 4.1-3] [RFC 5040 4.2-1] [RFC 5040 4.8-1] [RFC 5040 4.8-2] [RFC 5040 5.1-1]
+    // [RFC 5040 5.2.1-1] [RFC 5040 5.2.1-3] [RFC 5040 5.2.2-1] [RFC 5040 5.3-3] [RFC 5040 5.4-1]
+    // [RFC 5040 5.4-3] [RFC 5040 5.5-2] [RFC 5040 6.1-3] [RFC 5040 7.1-1] [RFC 5040 7.1-2]
+    // [RFC 5040 7.2-1] [RFC 5040 7.2-2] [RFC 5040 7.2-3] [RFC 5040 8.1.1-1] [RFC 5041 4.1-4]
+    // [RFC 5041 4.2-1] [RFC 5041 4.3-1] [RFC 5041 4.3-3] [RFC 5041 5.2-2] [RFC 5041 5.2-3]
+    // [RFC 5041 7.1-1] [RFC 5041 7.1-2] [RFC 5041 7.1-3] [RFC 5041 7.2-1] [RFC 5041 8.3.1-1]
+    // [RFC 5044 4.4-3] [RFC 5044 8-1]
     @ParameterizedTest
     @MethodSource("rows")
     void eachFaultEndsTheStreamAsItShould(Row row) {
@@ -403,6 +410,7 @@ class FaultTableTest {
         assertThat(rows().map(Row::fault)).doesNotHaveDuplicates();
     }
 
+    // [RFC 5041 7.2-1]
     @Test
     void everyCauseHasARowOrAReasonToHaveNone() {
         Set<TerminateCause> left = EnumSet.allOf(TerminateCause.class);
@@ -415,6 +423,7 @@ class FaultTableTest {
         return TerminateCause.of(control >> 12, control >> 8 & 0xf, control & 0xff);
     }
 
+    // [RFC 5040 4.8-1] [RFC 5044 8-1]
     @Test
     void causesWithoutARowAreSentAsTheyShould() {
         NOT_IN_THE_TABLE.forEach((cause, says) -> {

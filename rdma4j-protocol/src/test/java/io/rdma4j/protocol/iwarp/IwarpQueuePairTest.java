@@ -32,6 +32,8 @@ class IwarpQueuePairTest {
     private final StreamEnd a = pair.initiator;
     private final StreamEnd b = pair.responder;
 
+    // [RFC 5040 5.3-1] [RFC 5040 5.5-3] [RFC 5041 4.1-2] [RFC 5041 5.2-1] [RFC 5041 5.2-2]
+    // [RFC 5041 5.4-1] [RFC 5044 4.3-2]
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4123, 4124, 4125, 100_000})
     void sendFillsAReceive(int length) {
@@ -46,6 +48,7 @@ class IwarpQueuePairTest {
         assertThat(b.hasBytesOf(a, length)).isTrue();
     }
 
+    // [RFC 5040 5.1-1] [RFC 5041 5.2-3]
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 4128, 4129, 100_000})
     void writeReachesMemoryAndNobodyIsTold(int length) {
@@ -56,6 +59,7 @@ class IwarpQueuePairTest {
         assertThat(b.hasBytesOf(a, length)).isTrue();
     }
 
+    // [RFC 5040 4.4-1] [RFC 5040 5.5-2]
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 4128, 4129, 100_000})
     void readBringsThePeersMemory(int length) {
@@ -67,6 +71,7 @@ class IwarpQueuePairTest {
         assertThat(a.hasBytesOf(b, length)).isTrue();
     }
 
+    // [RFC 5040 5.2.1-1]
     @Test
     void readIntoSeveralElementsIsAskedForPieceByPiece() {
         long to = a.address + StreamEnd.UPPER;
@@ -77,6 +82,7 @@ class IwarpQueuePairTest {
         assertThat(a.hasBytesOf(b, 25_007)).isTrue();
     }
 
+    // [RFC 5040 5.2.1-2] [RFC 5040 5.2.2-2] [RFC 5040 5.5-1]
     @Test
     void requestsCompleteInOrderThoughAnswersTakeLonger() {
         b.receive(10, 100);
@@ -102,6 +108,7 @@ class IwarpQueuePairTest {
                 b.memory, 0, 50)).isEqualTo(-1);
     }
 
+    // [RFC 5040 5.3-3]
     @Test
     void solicitedSendSaysSoAndInvalidationNamesTheKey() {
         b.receive(10, 100);
@@ -128,6 +135,7 @@ class IwarpQueuePairTest {
     }
 
     /** So that a host can send a message's last bytes together with those before. */
+    // [RFC 5041 4.1-1]
     @Test
     void aMessageGoesOnUntilItsLastUnit() {
         Settings settings = new Settings();
@@ -144,6 +152,7 @@ class IwarpQueuePairTest {
         assertThat(goesOn).containsExactly(true, true, false);
     }
 
+    // [RFC 5041 4.1-1]
     @Test
     void anAnswerGoesOnUntilItsLastUnit() {
         Settings settings = new Settings();
@@ -164,6 +173,7 @@ class IwarpQueuePairTest {
 
     // ---------------------------------------------------------------- who may send first
 
+    // [RFC 5044 7.1.2-3] [RFC 6581 5-1]
     @ParameterizedTest
     @EnumSource(value = ReadyToReceive.class, names = {"WRITE", "READ"})
     void responderSendsOnceTheInitiatorHasSaidThatItListens(ReadyToReceive first) {
@@ -192,6 +202,7 @@ class IwarpQueuePairTest {
         assertThat(other.responder.counted).containsExactly(entry(Counter.RCVD_PKTS, 4L));
     }
 
+    // [RFC 5044 7.1.2-3]
     @Test
     void responderThatHearsNothingHoldsItsSendsForAWhile() {
         Settings settings = new Settings();
@@ -320,6 +331,7 @@ class IwarpQueuePairTest {
 
     // ---------------------------------------------------------------- failures of this side
 
+    // [RFC 5040 7.1-2]
     @Test
     void requestWithAForeignKeyFailsAndEndsTheStream() {
         b.receive(10, 100);
@@ -364,6 +376,7 @@ class IwarpQueuePairTest {
         assertThat(b.terminations).containsExactly("hears: local catastrophic error");
     }
 
+    // [RFC 5040 7.1-2]
     @Test
     void memoryThatIsGoneWhenAReadIsAnsweredEndsTheStream() {
         try (Arena arena = Arena.ofShared()) {
@@ -422,6 +435,7 @@ class IwarpQueuePairTest {
         assertThat(unitsOf(a)).isEmpty();
     }
 
+    // [RFC 5040 4.4-1] [RFC 5040 5.2.1-4]
     @Test
     void readOfNothingNamesNoMemory() {
         a.post(StreamEnd.request(1).read(b.address, b.key).add(0, 0, 0x1234));
@@ -433,6 +447,46 @@ class IwarpQueuePairTest {
         assertThat(a.hasBytesOf(b, 7)).isTrue();
     }
 
+    // [RFC 5041 5.2-4]
+    @Test
+    void writeOfNothingNamesNoMemory() {
+        a.post(StreamEnd.request(1).write(b.address - 1, 0x4444).add(a.address, 0, a.key));
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    // [RFC 5040 6.1-2]
+    @Test
+    void noMoreReadsAreUnderWayThanAgreed() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        settings.reads = 3;
+        StreamPair other = new StreamPair(settings);
+        for (int i = 0; i < 7; i++) {
+            other.initiator.read(i, 10, other.responder);
+        }
+        assertThat(unitsOf(other.initiator)).containsExactly("READ_REQUEST", "READ_REQUEST",
+                "READ_REQUEST");
+    }
+
+    /** A length could name 767 bytes more. RFC 5044 3. */
+    // [RFC 5041 5.2-1] [RFC 5044 3-1]
+    @Test
+    void unitIsNoLongerThanTheStandardAllows() {
+        Settings settings = new Settings();
+        settings.longestUnit = 1 << 17;
+        settings.room = 1 << 18;
+        StreamPair other = new StreamPair(settings);
+        other.work();
+        other.initiator.write(1, 100_000, other.responder);
+        OutgoingFpdu unit = other.initiator.queuePair.pollTransmit(new OutgoingFpdu(), 0);
+        assertThat(unit).isNotNull();
+        // The length, what it counts, and the CRC.
+        assertThat(unit.length()).isLessThanOrEqualTo(2 + 64_768 + 4).isGreaterThan(64_700);
+    }
+
+    // [RFC 5040 5.3-3]
     @Test
     void solicitedSendMayInvalidateAKeyAsWell() {
         b.receive(10, 100);
@@ -508,6 +562,7 @@ class IwarpQueuePairTest {
         assertThat(unitsOf(a)).isEmpty();
     }
 
+    // [RFC 5040 5.5-4] [RFC 5041 3-1] [RFC 5044 3-2] [RFC 5044 5.1-1] [RFC 5044 5.2-1]
     @Test
     void bytesAreUsedByWholeUnitsFromAnyOffset() {
         a.work(0);
@@ -524,6 +579,7 @@ class IwarpQueuePairTest {
         assertThat(b.hasBytesOf(a, 20)).isTrue();
     }
 
+    // [RFC 5040 7.1-3] [RFC 5041 7.1-3] [RFC 5044 8-2]
     @Test
     void bytesBehindTheEndAreIgnored() {
         b.modify(new QueuePairAttributes().state(QueuePairState.ERR));
@@ -543,6 +599,7 @@ class IwarpQueuePairTest {
         assertThat(a.completions).isEmpty();
     }
 
+    // [RFC 5041 6.2.2-1]
     @Test
     void changeOfStateIsToldOnce() {
         pair.work();
@@ -576,6 +633,7 @@ class IwarpQueuePairTest {
 
     // ---------------------------------------------------------------- memory that goes meanwhile
 
+    // [RFC 5040 8.1.1-2]
     @Test
     void writeIntoMemoryWhoseArenaIsClosedEndsTheStream() {
         try (Arena arena = Arena.ofShared()) {
@@ -589,6 +647,7 @@ class IwarpQueuePairTest {
         assertThat(a.terminations).containsExactly("hears: invalid STag");
     }
 
+    // [RFC 5040 8.1.1-2]
     @Test
     void readWhoseMemoryIsDeregisteredBeforeItsAnswerEndsTheStream() {
         a.read(1, 10, b);
@@ -615,6 +674,7 @@ class IwarpQueuePairTest {
     }
 
     /** Its bytes have all been copied into the stream; only nobody has asked for more since. */
+    // [RFC 5040 5.5-1]
     @Test
     void requestThatWasSentSucceedsThoughTheStreamEnds() {
         OutgoingFpdu unit = new OutgoingFpdu();
@@ -628,6 +688,7 @@ class IwarpQueuePairTest {
 
     // ---------------------------------------------------------------- the end
 
+    // [RFC 5041 6.2.1-1]
     @Test
     void disconnectingSendsFirstWhatWasPosted() {
         b.receive(10, StreamEnd.UPPER);
@@ -642,6 +703,7 @@ class IwarpQueuePairTest {
         assertThat(b.terminations).isEmpty();
     }
 
+    // [RFC 5041 6.2.2-1]
     @Test
     void endOfTheStreamFlushesEverything() {
         a.receive(10, 100);
@@ -656,6 +718,7 @@ class IwarpQueuePairTest {
         a.assertCompleted("2 WORK_REQUEST_FLUSHED", "11 WORK_REQUEST_FLUSHED");
     }
 
+    // [RFC 5041 6.2.1-1]
     @Test
     void errorStateEndsTheStreamWithoutAWord() {
         a.receive(10, 100);

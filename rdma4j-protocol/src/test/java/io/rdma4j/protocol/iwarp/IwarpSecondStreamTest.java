@@ -60,6 +60,7 @@ class IwarpSecondStreamTest {
         assertThat(b.terminations).isEmpty();
     }
 
+    // [RFC 5041 4.3-1]
     @Test
     void numbersOfMessagesBeginAnew() {
         for (int stream = 0; stream < 3; stream++) {

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class IwarpSimulationTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    private static final int SEEDS = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
+    private static final long FIRST_SEED = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
     private static final int REQUESTS = 40;
     /** Each message arrives in a place of its own: SENDs, then READs, then WRITEs. */
     private static final int SLOT = StreamEnd.UPPER / (3 * REQUESTS);
@@ -45,6 +45,8 @@ class IwarpSimulationTest {
 
     private static final List<Mishap> MISHAPS = List.of(Mishap.CUT, Mishap.DAMAGE, Mishap.ERROR);
 
+    // [RFC 5040 5.2.2-2] [RFC 5040 5.3-2] [RFC 5040 5.5-3] [RFC 5041 4.2-1] [RFC 5041 5.3-1]
+    // [RFC 5044 5.1-1]
     @Test
     void everyRequestEndsOnceAndWhatSucceededHasArrived() {
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {

@@ -34,6 +34,7 @@ class MpaTest {
 
     // ---------------------------------------------------------------- READs at once
 
+    // [RFC 6581 9.1-1] [RFC 6581 9.1-2]
     @ParameterizedTest
     @CsvSource({
         // served, asked by the initiator; served, asked by the responder; what each asks for in the end
@@ -56,6 +57,7 @@ class MpaTest {
         assertThat(atInitiator.inboundReads()).isGreaterThanOrEqualTo(back);
     }
 
+    // [RFC 6581 9.1-3]
     @Test
     void whoIsAskedLearnsWhatIsOffered() {
         MpaInitiator initiator = new MpaInitiator(PLAIN, reads(3, 9).privateData(HELLO));
@@ -72,6 +74,7 @@ class MpaTest {
         assertThat(initiator.request().outboundReadCount()).isEqualTo(1);
     }
 
+    // [RFC 6581 9.1-2]
     @Test
     void peerThatInsistsOnMoreReadsThanCanBeServedIsToldSo() {
         MpaInitiator initiator = new MpaInitiator(PLAIN, reads(4, 4));
@@ -81,6 +84,7 @@ class MpaTest {
                 "the peer asks for 129 READs at once, this side serves 128"));
     }
 
+    // [RFC 6581 9.1-5]
     @Test
     void peerThatDoesNotNegotiateLeavesTheNumbersAsTheyAre() {
         MpaInitiator initiator = new MpaInitiator(PLAIN, reads(4, 5));
@@ -95,6 +99,7 @@ class MpaTest {
 
     // ---------------------------------------------------------------- revisions
 
+    // [RFC 6581 6-2] [RFC 6581 10-1]
     @Test
     void firstRevisionCarriesPrivateDataAlone() {
         MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, 0, 1, 0, 0, HELLO));
@@ -110,6 +115,7 @@ class MpaTest {
                 });
     }
 
+    // [RFC 5044 7.1.1-4]
     @ParameterizedTest
     @ValueSource(ints = {0, 3, 255})
     void otherRevisionsAreNotKnown(int revision) {
@@ -131,6 +137,7 @@ class MpaTest {
 
     // ---------------------------------------------------------------- CRC, markers
 
+    // [RFC 5044 7.1.1-2]
     @ParameterizedTest
     @CsvSource({"false, false, false", "true, false, true", "false, true, true",
         "true, true, true"})
@@ -142,6 +149,7 @@ class MpaTest {
         assertThat(responder.parameters(reads(1, 1)).hasCrc()).isEqualTo(expected);
     }
 
+    // [RFC 5044 7.1.1-2]
     @Test
     void peerThatDeniesTheCrcIsNotAccepted() {
         MpaInitiator initiator = new MpaInitiator(WITH_CRC, reads(1, 1));
@@ -174,6 +182,7 @@ class MpaTest {
                 .isEqualTo(ReadyToReceive.WRITE);
     }
 
+    // [RFC 6581 9.2-2]
     @ParameterizedTest
     @CsvSource({"0x8000, WRITE", "0x4000, READ", "0xc000, WRITE", "0, WRITE"})
     void responderChoosesAsSiwDoes(String offered, ReadyToReceive expected) {
@@ -182,6 +191,7 @@ class MpaTest {
         assertThat(responder.parameters(reads(1, 1)).readyToReceive()).isEqualTo(expected);
     }
 
+    // [RFC 6581 9.2-3]
     @Test
     void readIsWhatTheInitiatorSendsFirstIfTheResponderSaysSo() {
         MpaInitiator initiator = new MpaInitiator(MpaSettings.USUAL, reads(1, 1));
@@ -192,6 +202,7 @@ class MpaTest {
                         .isEqualTo(ReadyToReceive.READ));
     }
 
+    // [RFC 6581 9.2-3]
     @Test
     void responderThatKnowsOnlyWhatTheInitiatorDoesNotIsToldSo() {
         MpaInitiator initiator = new MpaInitiator(MpaSettings.USUAL, reads(1, 1));
@@ -226,6 +237,7 @@ class MpaTest {
 
     private static final MpaSettings NO_PEER_TO_PEER = new MpaSettings(false, false, 8);
 
+    // [RFC 6581 9.2-4]
     @Test
     void initiatorThatDoesNotSendFirstDoesNotOfferIt() {
         MpaFrame request = new MpaInitiator(NO_PEER_TO_PEER, reads(3, 0)).request();
@@ -236,6 +248,7 @@ class MpaTest {
                 .readyToReceive()).isEqualTo(ReadyToReceive.NONE);
     }
 
+    // [RFC 6581 9.2-1]
     @Test
     void initiatorThatSendsFirstOffersAWriteAndARead() {
         MpaFrame request = new MpaInitiator(MpaSettings.USUAL, reads(3, 4)).request();
@@ -255,6 +268,7 @@ class MpaTest {
                         .isEqualTo(ReadyToReceive.NONE));
     }
 
+    // [RFC 6581 9.2-4]
     @Test
     void peerThatDoesNotWaitToBeSentToFirstIsNot() {
         MpaInitiator initiator = new MpaInitiator(MpaSettings.USUAL, reads(1, 1));
@@ -265,6 +279,7 @@ class MpaTest {
                         .isEqualTo(ReadyToReceive.NONE));
     }
 
+    // [RFC 6581 9.2-2]
     @Test
     void replySaysHowTheInitiatorIsToSendFirst() {
         for (ReadyToReceive first : ReadyToReceive.values()) {
@@ -283,6 +298,7 @@ class MpaTest {
         }
     }
 
+    // [RFC 6581 9.1-4]
     @Test
     void peerThatWantsAnyNumberOfReadsServedGetsWhatTheApplicationServes() {
         MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, MpaFrame.ENHANCED, 2,
@@ -291,6 +307,22 @@ class MpaTest {
         assertThat(responder.parameters(reads(2, 3)).outboundReads()).isEqualTo(3);
     }
 
+    // [RFC 6581 9.1-4]
+    @ParameterizedTest
+    @CsvSource({
+        // what the request has of READs served and asked for; the same of the reply to one who serves 2 and asks for 3
+        "0x3fff, 0x3fff, 0x3fff, 0x3fff", "5, 0x3fff, 0x3fff, 3", "0x3fff, 6, 6, 0x3fff",
+        "5, 6, 6, 3"})
+    void whoNegotiatesNoNumberGetsNone(String served, String asked, String repliedServed,
+            String repliedAsked) {
+        MpaResponder responder = new MpaResponder(PLAIN, new MpaFrame(false, MpaFrame.ENHANCED, 2,
+                Integer.decode(served), Integer.decode(asked), HELLO));
+        MpaFrame reply = responder.acceptance(responder.parameters(reads(2, 3)), WORLD);
+        assertThat(reply.inboundReads()).isEqualTo(Integer.decode(repliedServed));
+        assertThat(reply.outboundReads()).isEqualTo(Integer.decode(repliedAsked));
+    }
+
+    // [RFC 6581 6-2]
     @Test
     void knownRevisionsGoUpToTheEnhancedOne() {
         assertThat(MpaResponder.isKnown(new MpaFrame(false, MpaFrame.ENHANCED,

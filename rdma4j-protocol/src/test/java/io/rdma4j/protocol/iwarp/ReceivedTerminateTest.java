@@ -96,6 +96,7 @@ class ReceivedTerminateTest {
                         "invalid STag", FLUSHED));
     }
 
+    // [RFC 5040 5.4-2]
     @ParameterizedTest(name = "{0}")
     @MethodSource("terminates")
     void itFailsTheReadThatItIsAbout(String name, String control, String wrong, String reason,

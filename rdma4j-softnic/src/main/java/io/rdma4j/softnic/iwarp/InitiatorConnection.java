@@ -48,6 +48,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
 
     @Override
     public void onConnected() {
+        // [RFC 5044 7.1.2-1]
         send(initiator.request());
     }
 

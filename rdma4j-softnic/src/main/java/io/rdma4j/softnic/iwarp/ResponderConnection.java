@@ -39,6 +39,7 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onSetUpTooLong() {
+        // [RFC 5044 7.1.2-4]
         if (state() == State.ACCEPTED) {
             abort(Errno.ETIMEDOUT);
             return;
@@ -56,6 +57,7 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onFrame(MpaFrame frame) {
+        // [RFC 5044 7.1.2-2]
         if (!MpaResponder.isKnown(frame)) {
             onNonsense();
             return;
@@ -67,6 +69,7 @@ final class ResponderConnection extends IwarpConnection {
             answerNo(refusal);
         } else if (listener.takePlace()) {
             take(Step.ASK);
+            // [RFC 6581 9.1-3]
             handler(listener.ask(this, stream().local(), stream().remote(),
                     new ConnectionParameters().privateData(asked.privateData())
                             .responderResources(asked.inboundReads())

@@ -124,6 +124,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         Gid source = packet.source();
         Gid local = packet.destination();
         // Full and limited members of the default partition understand each other. IBTA 10.9.3.
+        // [IBTA 9.6.1-2]
         if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
             drop(Counter.DROPPED_BAD_PKEY, source);
             return;
@@ -162,10 +163,12 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         boolean isNotification = service == Opcode.Service.CONGESTION;
+        // [IBTA 9.6.1-1]
         if (!isNotification && queuePair.service() != service) {
             drop(Counter.DROPPED_UNKNOWN_QP, source);
             return;
         }
+        // [IBTA 9.6.1-3]
         if (!queuePair.isFrom(local, source)) {
             queuePair.count(Counter.DROPPED_WRONG_SOURCE);
             return;

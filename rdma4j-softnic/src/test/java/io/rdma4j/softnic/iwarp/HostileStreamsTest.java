@@ -58,6 +58,7 @@ class HostileStreamsTest extends IwarpStage {
         }
     }
 
+    // [RFC 5044 7.1.2-2]
     @Test
     void whatIsNoRequestEndsItsOwnConnection() throws Exception {
         int port = listen();
@@ -111,6 +112,7 @@ class HostileStreamsTest extends IwarpStage {
         return initiator;
     }
 
+    // [RFC 5040 6.1-1]
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void nonsenseOnAConnectionEndsIt(long seed) throws Exception {

@@ -147,6 +147,7 @@ class ImpairedDeviceTest {
     // ---------------------------------------------------------------- what streams take
 
     /** By the CRC the receiver notices it, and says so before it ends the connection. */
+    // [RFC 5044 4.4-3]
     @Test
     void aDamagedUnitEndsAConnectionWithCrcByATerminate() throws Exception {
         int damaged;
@@ -168,6 +169,7 @@ class ImpairedDeviceTest {
         });
     }
 
+    // [RFC 5044 4.1-2]
     @Test
     void withoutACrcNobodyNoticesADamagedUnit() throws Exception {
         try (Impaired stage = new Impaired("corrupt=1%,seed=3", file(), false)) {

@@ -26,6 +26,7 @@ class PatienceTest extends IwarpStage {
                 IwarpPatience.USUAL.progressNs(), SHORT_NS, SHORT_NS)));
     }
 
+    // [RFC 5044 7.1.2-4]
     @Test
     void whoDoesNotAskIsLetGo() throws Exception {
         try (Socket silent = new Socket(ADDRESS, listen())) {

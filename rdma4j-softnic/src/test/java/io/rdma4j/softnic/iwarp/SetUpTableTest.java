@@ -431,6 +431,7 @@ class SetUpTableTest extends TimedStage {
         return TABLE.rows();
     }
 
+    // [RFC 5044 7.1.1-1] [RFC 5044 7.1.1-4] [RFC 5044 7.1.2-1] [RFC 5044 7.1.2-2]
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("rows")
     void eventInAState(State state, Event event, String words, String error, String peerSees)

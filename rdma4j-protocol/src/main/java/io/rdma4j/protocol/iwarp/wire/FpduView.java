@@ -19,9 +19,13 @@ public final class FpduView {
     public static final int PREFIX_LENGTH = 2;
     /** The longest unit that a length can name. */
     public static final int MAX_LENGTH = lengthOf(0xffff);
+    /** The longest unit that may be sent: the standard allows less than a length can name. */
+    // [RFC 5044 3-1]
+    public static final int MAX_SENT_LENGTH = PREFIX_LENGTH + 64_768 + CRC_LENGTH & ~3;
 
     static final int IS_TAGGED = 0x80;
     static final int IS_LAST = 0x40;
+    // [RFC 5041 4.1-3]
     static final int DDP_VERSION = 1;
     static final int RDMAP_VERSION = 1 << 6;
     static final int DDP_CONTROL_AT = 2;
@@ -66,6 +70,7 @@ public final class FpduView {
      * @param available the bytes that are there
      */
     public static int lengthOf(MemorySegment memory, long offset, long available) {
+        // [RFC 5044 5.2-1]
         return available < PREFIX_LENGTH ? 0 : lengthOf(memory.get(Layouts.U16, offset) & 0xffff);
     }
 
@@ -83,6 +88,7 @@ public final class FpduView {
         if (ulpduLength < ddpHeaderLength()) {
             return TerminateCause.WRONG_LENGTH;
         }
+        // [RFC 5041 4.1-4]
         if ((ddpControl() & DDP_VERSION_MASK) != DDP_VERSION) {
             return isTagged() ? TerminateCause.TAGGED_VERSION : TerminateCause.UNTAGGED_VERSION;
         }
@@ -90,10 +96,12 @@ public final class FpduView {
         if ((control & RDMAP_VERSION_MASK) != RDMAP_VERSION) {
             return TerminateCause.RDMAP_VERSION;
         }
+        // [RFC 5040 7.2-1]
         RdmapOpcode found = RdmapOpcode.of(control & OPCODE_MASK);
         if (found == null || found.isTagged() != isTagged()) {
             return TerminateCause.UNEXPECTED_OPCODE;
         }
+        // [RFC 5040 4.2-1]
         if (PREFIX_LENGTH + ulpduLength < found.headerLength()) {
             return TerminateCause.WRONG_LENGTH;
         }
@@ -212,6 +220,7 @@ public final class FpduView {
 
     /** {@return the offset of the payload in its memory} */
     public long payloadStart() {
+        // [RFC 5044 4.3-2]
         return start + opcode.headerLength();
     }
 
@@ -222,6 +231,7 @@ public final class FpduView {
 
     /** {@return whether its CRC is right} */
     public boolean hasRightCrc(Crc32c crc) {
+        // [RFC 5044 4.4-2]
         int covered = length() - CRC_LENGTH;
         return crc.of(memory, start, covered) == memory.get(Layouts.U32_LITTLE, start + covered);
     }

@@ -29,6 +29,7 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
     /** The responder refuses. */
     public static final int REJECT = 0x20;
     /** The frame carries numbers of READs. */
+    // [RFC 5044 7.1.1-3]
     public static final int ENHANCED = 0x10;
 
     /** The initiator will send first, by one of the units named. */
@@ -76,6 +77,7 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
     public static int lengthOf(MemorySegment memory, long offset, long available, boolean isReply) {
         byte[] key = isReply ? REPLY_KEY : REQUEST_KEY;
         for (int i = 0; i < Math.min(available, KEY_LENGTH); i++) {
+            // [RFC 5044 7.1.1-1]
             if (memory.get(Layouts.U8, offset + i) != key[i]) {
                 return NOT_A_FRAME;
             }
@@ -85,10 +87,12 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
         }
         int data = memory.get(Layouts.U16, offset + LENGTH_AT) & 0xffff;
         boolean isLongEnough = !isEnhanced(memory, offset) || data >= READS_LENGTH;
+        // [RFC 5044 7.1.1-5]
         return data <= MAX_DATA && isLongEnough ? HEADER_LENGTH + data : NOT_A_FRAME;
     }
 
     private static boolean isEnhanced(MemorySegment memory, long offset) {
+        // [RFC 6581 6-1]
         return (memory.get(Layouts.U8, offset + FLAGS_AT) & ENHANCED) != 0
                 && (memory.get(Layouts.U8, offset + REVISION_AT) & 0xff) >= ENHANCED_REVISION;
     }
@@ -140,6 +144,7 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
      * 6581. 0 is that of earlier drafts, whose units are of another version as well.
      */
     public boolean isOfKnownRevision() {
+        // [RFC 5044 7.1.1-4]
         return revision >= FIRST_REVISION && revision <= ENHANCED_REVISION;
     }
 

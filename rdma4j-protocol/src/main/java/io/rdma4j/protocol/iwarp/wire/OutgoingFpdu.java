@@ -48,9 +48,11 @@ public final class OutgoingFpdu implements PayloadTarget {
     public OutgoingFpdu begin(RdmapOpcode newOpcode, boolean isLast) {
         opcode = newOpcode;
         payload.begin();
+        // [RFC 5040 4.1-1]
         int control = FpduView.DDP_VERSION | (isLast ? FpduView.IS_LAST : 0)
                 | (newOpcode.isTagged() ? FpduView.IS_TAGGED : 0);
         header.set(Layouts.U8, FpduView.DDP_CONTROL_AT, (byte) control);
+        // [RFC 5040 4.1-2]
         header.set(Layouts.U8, FpduView.RDMAP_CONTROL_AT,
                 (byte) (FpduView.RDMAP_VERSION | newOpcode.code()));
         return this;
@@ -73,6 +75,7 @@ public final class OutgoingFpdu implements PayloadTarget {
     public OutgoingFpdu untagged(long messageNumber, long messageOffset, int invalidated) {
         header.set(Layouts.U32, FpduView.KEY_AT, invalidated);
         header.set(Layouts.U32, FpduView.QUEUE_AT, opcode.queue().number());
+        // [RFC 5041 4.3-2]
         header.set(Layouts.U32, FpduView.MESSAGE_NUMBER_AT, (int) messageNumber);
         header.set(Layouts.U32, FpduView.MESSAGE_OFFSET_AT, (int) messageOffset);
         return this;
@@ -95,11 +98,14 @@ public final class OutgoingFpdu implements PayloadTarget {
      * @param offending the unit that was wrong, null if none was
      */
     public OutgoingFpdu terminate(TerminateCause cause, @Nullable FpduView offending) {
+        // [RFC 5040 5.4-1]
         begin(RdmapOpcode.TERMINATE, true).untagged(1, 0, 0);
+        // [RFC 5040 4.8-1]
         int control = cause.layer() << LAYER_SHIFT | cause.type() << TYPE_SHIFT
                 | cause.code() << CODE_SHIFT;
         int length = CONTROL_LENGTH;
         if (offending != null && offending.ulpduLength() >= offending.ddpHeaderLength()) {
+            // [RFC 5040 4.8-2]
             boolean isRead = offending.opcode() == RdmapOpcode.READ_REQUEST
                     && offending.ulpduLength() + FpduView.PREFIX_LENGTH == RdmapOpcode.READ_REQUEST
                             .headerLength();
@@ -152,10 +158,12 @@ public final class OutgoingFpdu implements PayloadTarget {
         }
         long at = offset + headerLength + payload.length();
         // Headers, with the length, are a multiple of four bytes.
+        // [RFC 5044 4.1-1]
         for (int i = payload.padding(); i > 0; i--) {
             target.set(Layouts.U8, at++, (byte) 0);
         }
         int covered = (int) (at - offset);
+        // [RFC 5044 4.1-2]
         target.set(Layouts.U32_LITTLE, at, crc == null ? 0 : crc.of(target, offset, covered));
         return covered + FpduView.CRC_LENGTH;
     }

@@ -32,6 +32,7 @@ public enum TerminateCause {
     /** DDP: something failed on the side that says so. */
     DDP_CATASTROPHIC(1, 0, 0, "local catastrophic error"),
     /** DDP: the key of a WRITE or READ response is unknown, or does not allow it. */
+    // [RFC 5041 7.2-1]
     TAGGED_INVALID_KEY(1, 1, 0, "invalid STag"),
     /** DDP: a WRITE or READ response beyond the memory. */
     TAGGED_OUT_OF_BOUNDS(1, 1, 1, "base or bounds violation"),
@@ -55,6 +56,7 @@ public enum TerminateCause {
     UNTAGGED_VERSION(1, 2, 6, "invalid DDP version"),
 
     /** MPA: the CRC of a unit is wrong. */
+    // [RFC 5044 8-1]
     WRONG_CRC(2, 0, 2, "MPA CRC error"),
     /** MPA: a unit is too short for its header. */
     WRONG_LENGTH(2, 0, 3, "MPA marker and ULPDU length fields do not match"),

@@ -42,6 +42,7 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
         }
         int first = memory.get(Layouts.U8, at) & 0xff;
         int code = memory.get(Layouts.U8, at + 1) & 0xff;
+        // [RFC 5040 4.8-3]
         int flags = memory.get(Layouts.U8, at + FLAGS_AT) & 0xff;
         boolean isSiw = (flags & RFC_FLAGS) == 0
                 && ((flags & SIW_FLAGS) != 0 || first == SIW_TRANSPORT);

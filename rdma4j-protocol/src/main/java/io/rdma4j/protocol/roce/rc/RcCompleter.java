@@ -74,6 +74,7 @@ final class RcCompleter {
     }
 
     private void onAcknowledge(long psn, int syndrome, int messageNumber, long nowNs) {
+        // [IBTA 9.7.5-8]
         if (psn >= window.max || psn < window.una - 1) {
             host.count(Counter.DROPPED_GHOST_ACK);
             return;
@@ -86,6 +87,7 @@ final class RcCompleter {
             }
             case RNR_NAK -> onReceiverNotReady(syndrome, psn, nowNs);
             case NAK -> onNak(syndrome, psn, nowNs);
+            // [IBTA 9.7.5-6]
             case RESERVED -> host.count(Counter.DROPPED_GHOST_ACK);
         }
     }
@@ -95,6 +97,7 @@ final class RcCompleter {
      * response is missing it was lost (implied NAK, IBTA 9.7.5.1.2).
      */
     private void acknowledgeThrough(long end, long nowNs) {
+        // [IBTA 9.7.5-7]
         long through = end;
         boolean isResponseMissing = false;
         for (long i = window.oldest; i < window.begun; i++) {
@@ -131,6 +134,7 @@ final class RcCompleter {
 
     /** Finishes the oldest requests as far as they are acknowledged, or carried out. */
     void finish() {
+        // [IBTA 9.5-1]
         while (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
             if (window.packets(window.oldest).endPsn > window.una
@@ -201,6 +205,7 @@ final class RcCompleter {
                 host.count(Counter.RCVD_SEQ_ERR);
                 queuePair.onLoss(RetransmissionCause.SEQUENCE_NAK, nowNs);
             }
+            // [IBTA 9.9.2-1]
             case Syndrome.NAK_INVALID_REQUEST ->
                 queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
             case Syndrome.NAK_REMOTE_ACCESS_ERROR ->

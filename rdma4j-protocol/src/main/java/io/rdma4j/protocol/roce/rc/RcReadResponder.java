@@ -47,6 +47,7 @@ final class RcReadResponder {
 
     void onRead(PacketView packet) {
         long length = packet.dmaLength();
+        // [IBTA 9.7.4-5]
         if (length > RcResponder.MAX_MESSAGE || !answers.hasRoomForOriginal()) {
             answers.refuse(Syndrome.NAK_INVALID_REQUEST);
             return;
@@ -75,6 +76,7 @@ final class RcReadResponder {
         }
         long original;
         try {
+            // [IBTA 9.4.5-2]
             original = packet.opcode().kind() == Opcode.Kind.COMPARE_SWAP
                     ? target.compareAndSwap(packet.compare(), packet.swapAdd())
                     : target.fetchAndAdd(packet.swapAdd());
@@ -102,6 +104,7 @@ final class RcReadResponder {
 
     /** {@return whether an access of 8 aligned bytes can be carried out now; if not it is answered} */
     private boolean isWordReady(AccessFlag needed, int rkey, long address) {
+        // [IBTA 9.4.5-1]
         if (!answers.hasRoomForOriginal() || (address & 7) != 0) {
             answers.refuse(Syndrome.NAK_INVALID_REQUEST);
             return false;

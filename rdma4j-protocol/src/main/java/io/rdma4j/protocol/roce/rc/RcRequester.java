@@ -142,6 +142,7 @@ final class RcRequester {
 
     /** {@return whether a request failed locally and everything before it is acknowledged} */
     boolean isLocalFailureDue() {
+        // [IBTA 9.9.2-2]
         if (localFailure != null && window.una > localFailurePsn) {
             // The packet was sent before the failure and has arrived, so it need not be sent again.
             localFailure = null;
@@ -256,6 +257,7 @@ final class RcRequester {
     }
 
     private boolean begin(SendRequest request) {
+        // [IBTA 9.5-2]
         boolean isHeldByFence = request.isFenced() && !window.reads.isEmpty();
         if (queuePair.state() == QueuePairState.SQD || localFailure != null || isHeldByFence) {
             return false;
@@ -264,6 +266,7 @@ final class RcRequester {
             window.begin(request, 0);
             return true;
         }
+        // [IBTA 9.7.1-2]
         window.begin(request, attributes.packets(request.length()));
         return true;
     }
@@ -272,6 +275,7 @@ final class RcRequester {
         boolean isLimited = request.consumesReceive()
                 && window.current().receiveNumber > receiveLimit;
         if (isLimited && window.una != window.next && !isAsking) {
+            // [IBTA 9.7.7-1]
             // Without credit one packet at a time may be sent, to get new credits. IBTA 9.7.7.2.
             return false;
         }
@@ -281,11 +285,13 @@ final class RcRequester {
         int span = isLimited ? 1 : span(request, offset);
         boolean isFirst = psn == packets.firstPsn;
         boolean isLast = psn + span == packets.endPsn;
+        // [IBTA 9.7.3-2]
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
         boolean acknowledge = isLast || isLimited || isAsking
                 || window.inFlight() + span >= congestion.packets()
                 || psn + span - 1 - lastAcknowledgeRequest >= congestion.packets() / 4;
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
+        // [IBTA 9.2-3]
         begin(out, opcode, psn, acknowledge, isLast && request.isSolicited()).span(span);
         if (opcode.hasRdma()) {
             out.rdma(request.remoteAddress(), request.rkey(), request.length());
@@ -334,6 +340,7 @@ final class RcRequester {
                 end = psn + 1;
             }
         } else {
+            // [IBTA 9.7.3-1]
             if (window.reads.isFull()) {
                 return window.reads.capacity() == 0
                         && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);

@@ -144,6 +144,7 @@ final class RcResponder {
     }
 
     void onRequest(PacketView packet) {
+        // [IBTA 9.7.4-1]
         long psn = Psn.unwrap(packet.psn(), progress.expected);
         if (psn >= progress.expected && reads.isFlushing()) {
             reads.holdBack(psn);
@@ -179,6 +180,7 @@ final class RcResponder {
     }
 
     private void tellMissing(long distance) {
+        // [IBTA 9.7.5-3]
         host.count(Counter.OUT_OF_SEQ_REQUEST);
         isNakSent = true;
         ahead.clear();
@@ -187,6 +189,7 @@ final class RcResponder {
     }
 
     private void onRepeated(PacketView packet, long psn) {
+        // [IBTA 9.7.5-4]
         host.count(Counter.DUPLICATE_REQUEST);
         switch (packet.opcode().kind()) {
             case SEND, WRITE -> answers.acknowledge();
@@ -220,6 +223,7 @@ final class RcResponder {
     }
 
     private boolean isInSequence(Opcode opcode) {
+        // [IBTA 9.7.4-2]
         if (opcode.isStart()) {
             return message == Message.NONE;
         }
@@ -229,6 +233,7 @@ final class RcResponder {
     }
 
     private boolean hasRightLength(PacketView packet) {
+        // [IBTA 9.7.4-3]
         int length = packet.payloadLength();
         int full = packet.span() * attributes.mtu;
         return switch (packet.opcode().position()) {
@@ -271,6 +276,7 @@ final class RcResponder {
                 return;
             }
         }
+        // [IBTA 9.4.1-2]
         if (opcode.hasInvalidate() && !memory.invalidate(packet.invalidateRkey())) {
             failReceive(into, WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR,
                     Syndrome.NAK_REMOTE_ACCESS_ERROR);
@@ -290,10 +296,12 @@ final class RcResponder {
             return;
         }
         int length = packet.payloadLength();
+        // [IBTA 9.4.3-2]
         if (opcode.isEnd() ? length != writeLeft : length >= writeLeft) {
             answers.refuse(Syndrome.NAK_INVALID_REQUEST);
             return;
         }
+        // [IBTA 9.4.3-1]
         if (opcode.hasImmediate() && !takeReceive()) {
             return;
         }
@@ -333,6 +341,7 @@ final class RcResponder {
 
     private boolean beginWrite(PacketView packet) {
         long length = packet.dmaLength();
+        // [IBTA 9.4.3-3]
         if (length > MAX_MESSAGE) {
             answers.refuse(Syndrome.NAK_INVALID_REQUEST);
             return false;
@@ -351,6 +360,7 @@ final class RcResponder {
 
     /** {@return whether there is a receive request for the message; if not, sends an RNR NAK} */
     private boolean takeReceive() {
+        // [IBTA 9.4.1-1]
         // It is taken already if the packet comes again whose payload was gone before.
         ReceiveRequest taken = progress.receive == null ? receiveQueue.take() : progress.receive;
         if (taken == null) {
@@ -358,6 +368,7 @@ final class RcResponder {
             isNakSent = true;
             isReceiverNotReady = true;
             ahead.clear();
+            // [IBTA 9.7.5-5]
             answers.nak(Syndrome.rnr(progress.expected == notReadyAt
                     ? attributes.minRnrTimer
                     : attributes.firstRnrTimer), progress.expected);
@@ -393,6 +404,7 @@ final class RcResponder {
     /** A packet of a message was carried out. */
     private void executed(PacketView packet) {
         progress.advance(packet.span());
+        // [IBTA 9.7.5-1]
         if (packet.isAcknowledgeRequested()) {
             answers.acknowledge();
         }

@@ -108,6 +108,7 @@ final class RcResponseSender {
 
     /** Answers negatively and fails the queue pair; the answer is still sent. IBTA 9.9.3, class C. */
     private void refuse(int syndrome, long psn, @Nullable AsyncEventType event) {
+        // [IBTA 9.9.3-1]
         nak(syndrome, psn);
         queuePair.failAsResponder(event);
     }
@@ -155,6 +156,7 @@ final class RcResponseSender {
 
     /** The response acknowledges everything before it. IBTA 9.7.5.1.2. */
     private void acknowledgeByResponse() {
+        // [IBTA 9.7.5-2]
         isAcknowledgePending = false;
         lastAcknowledgedPsn = progress.expected;
     }
@@ -173,6 +175,7 @@ final class RcResponseSender {
 
     /** An atomic is not carried out again: the peer gets the result that is kept, if it is. */
     void repeatAtomic(long psn) {
+        // [IBTA 9.4.5-3]
         int kept = responses.findAtomic(psn);
         if (kept >= 0 && canRepeat(psn)) {
             fillOne(responses.add(true), ResponseQueue.Kind.ATOMIC, psn,
@@ -315,6 +318,7 @@ final class RcResponseSender {
             refuseRead(psn, response.isReplay, true);
             return pollTransmit(out);
         }
+        // [IBTA 9.4.4-1]
         boolean isLast = psn + span == response.endPsn;
         Opcode opcode;
         if (isFirst) {
@@ -364,6 +368,7 @@ final class RcResponseSender {
 
     /** {@return a positive syndrome with the receive requests that are left} IBTA 9.7.7.2.5. */
     private int syndrome() {
+        // [IBTA 9.7.7-2]
         if (receiveQueue.isShared()) {
             return Syndrome.ackUnlimited();
         }

@@ -18,6 +18,7 @@ final class RemoteAccess {
 
     /** {@return whether an access is allowed} With length 0 no key is checked, and there is no target. */
     boolean allows(AccessFlag needed, int rkey, long address, long length) {
+        // [IBTA 9.7.4-4]
         return attributes.allows(needed)
                 && (length == 0 || memory.remote(rkey, address, length, needed, target));
     }

@@ -156,6 +156,7 @@ final class RetryTimer {
 
     /** Packets below {@code una} are acknowledged; some are new. */
     void onProgress(long una, boolean isIdle, long nowNs) {
+        // [IBTA 9.7.6-4]
         boolean isSampled = samplePsn >= 0 && una > samplePsn;
         if (isAnswerToAsking(nowNs)) {
             backoff = 0;
@@ -337,11 +338,13 @@ final class RetryTimer {
 
     /** {@return whether a retry was left, which is used up} */
     boolean takeRetry() {
+        // [IBTA 9.7.6-1]
         return retriesLeft-- > 0;
     }
 
     /** {@return whether to send again after an RNR NAK} Seven means without a limit. */
     boolean takeRnrRetry() {
+        // [IBTA 9.7.6-3]
         return rnrRetry == 7 || rnrRetriesLeft-- > 0;
     }
 
@@ -444,6 +447,7 @@ final class RetryTimer {
     }
 
     private void startTimeout(long nowNs) {
+        // [IBTA 9.7.6-2]
         timeoutLateNs = 0;
         timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs;
     }

@@ -135,6 +135,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
     void receive(PacketView packet) {
         switch (sequence.place(packet.psn())) {
             case NEXT -> take(packet);
+            // [IBTA 9.8.2-2]
             case AHEAD -> {
                 host.count(Counter.OUT_OF_SEQ_REQUEST);
                 drop();
@@ -146,6 +147,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
     }
 
     private void take(PacketView packet) {
+        // [IBTA 9.8.2-1]
         Opcode opcode = packet.opcode();
         if (opcode.isStart()) {
             if (message != Message.NONE) {
@@ -212,6 +214,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
 
     private void placeSend(PacketView packet, int length) {
         ReceiveRequest into = receive();
+        // [IBTA 9.8.2-3]
         if (into == null || received + length > into.capacity()) {
             drop();
             return;

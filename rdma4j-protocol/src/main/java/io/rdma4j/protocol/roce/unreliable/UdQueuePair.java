@@ -88,6 +88,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
 
     @Override
     void receive(PacketView packet) {
+        // [IBTA 9.6.1-4]
         if (packet.qkey() != qkey) {
             host.count(Counter.DROPPED_BAD_QKEY);
             return;
@@ -97,10 +98,12 @@ public final class UdQueuePair extends UnreliableQueuePair {
             return;
         }
         int length = packet.payloadLength();
+        // [IBTA 9.8.3-2]
         if (GlobalRouteHeader.LENGTH + length > into.capacity()) {
             host.count(Counter.DROPPED_MESSAGE);
             return;
         }
+        // [IBTA 9.8.3-1]
         GlobalRouteHeader.write(packet, header);
         CopyOutcome outcome = into.scatter(0, header, 0, GlobalRouteHeader.LENGTH, memory);
         if (outcome == CopyOutcome.DONE) {

@@ -144,6 +144,7 @@ public final class OutgoingPacket implements PayloadTarget {
     @Override
     public void addPayload(MemorySegment memory, long offset, int length) {
         payload.addPayload(memory, offset, length);
+        // [IBTA 9.2-2]
         // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
         headers.padding(padding());
     }

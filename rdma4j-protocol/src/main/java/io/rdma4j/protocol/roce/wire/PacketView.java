@@ -82,6 +82,7 @@ public final class PacketView {
     private @Nullable DropReason set(MemorySegment memory, long headerStart,
             MemorySegment newPayload, long newPayloadStart, int newPayloadLength, int newSpan,
             int newLength) {
+        // [IBTA 9.2-1]
         if (read.version() != 0) {
             return DropReason.BAD_VERSION;
         }

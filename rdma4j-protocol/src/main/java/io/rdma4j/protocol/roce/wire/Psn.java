@@ -21,6 +21,7 @@ public final class Psn {
 
     /** {@return the count nearest to {@code reference} that 24 bits stand for} */
     public static long unwrap(int wire, long reference) {
+        // [IBTA 9.7.1-1]
         int distance = (wire - (int) reference) & MASK;
         return reference + (distance < HALF ? distance : distance - (MASK + 1));
     }

@@ -28,6 +28,7 @@ class GoldenStreamTest {
         return TcpStreams.ALL.stream().flatMap(name -> TcpStreams.connections(name).stream());
     }
 
+    // [RFC 5040 4.1-1] [RFC 5040 4.2-1]
     @ParameterizedTest
     @MethodSource("connections")
     void everyByteIsUnderstoodAndWrittenTheSame(Connection connection) {
@@ -114,6 +115,7 @@ class GoldenStreamTest {
         assertThat(MpaFrame.lengthOf(http, 0, 2, false)).isEqualTo(MpaFrame.NOT_A_FRAME);
     }
 
+    // [RFC 5044 7.1.1-5]
     @Test
     void frameWithMorePrivateDataThanAnyMayHaveIsNone() {
         byte[] frame = new MpaFrame(false, 0, 1, 0, 0, new byte[MpaFrame.MAX_DATA]).bytes();
@@ -124,6 +126,7 @@ class GoldenStreamTest {
                 .isEqualTo(MpaFrame.NOT_A_FRAME);
     }
 
+    // [RFC 6581 6-1]
     @Test
     void enhancedFrameWithoutItsNumbersIsNone() {
         byte[] frame = new MpaFrame(false, 0, 2, 0, 0, new byte[3]).bytes();
@@ -141,6 +144,7 @@ class GoldenStreamTest {
     }
 
     /** The CRC of RFC 3720, appendix B.4: 32 bytes of zeros give aa 36 91 8a. */
+    // [RFC 5044 4.4-2]
     @Test
     void crcIsThatOfTheStandard() {
         MemorySegment zeros = MemorySegment.ofArray(new byte[32]);
@@ -149,6 +153,7 @@ class GoldenStreamTest {
         assertThat(HexFormat.of().formatHex(stored)).isEqualTo("aa36918a");
     }
 
+    // [RFC 5041 3-1] [RFC 5044 4.4-3]
     @Test
     void damageAnywhereShowsInTheCrc() {
         OutgoingFpdu unit = new OutgoingFpdu().begin(RdmapOpcode.SEND, true).untagged(1, 0, 0);
@@ -180,6 +185,7 @@ class GoldenStreamTest {
                         + "00000000" + "00000000");
     }
 
+    // [RFC 5040 4.8-3]
     @Test
     void terminateIsReadInTheOrderOfTheStandardAndOfSiw() {
         assertThat(read("1202c000")).isEqualTo(TerminateCause.NO_RECEIVE);

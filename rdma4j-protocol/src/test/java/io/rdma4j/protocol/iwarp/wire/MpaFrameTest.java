@@ -25,6 +25,7 @@ class MpaFrameTest {
         return MpaFrame.lengthOf(at5(bytes), OFFSET, available, isReply);
     }
 
+    // [RFC 6581 6-1]
     @ParameterizedTest
     @CsvSource({
         // flags, revision, whether it has numbers of READs
@@ -66,6 +67,7 @@ class MpaFrameTest {
                 .isFalse();
     }
 
+    // [RFC 5044 7.1.1-1] [RFC 5044 7.1.2-4]
     @Test
     void frameIsToldFromOtherBytesAsSoonAsTheyDiffer() {
         byte[] request = new MpaFrame(false, 0, 1, 0, 0, HELLO).bytes();
@@ -80,6 +82,7 @@ class MpaFrameTest {
         assertThat(lengthOf(wrong, 16, false)).isEqualTo(MpaFrame.NOT_A_FRAME);
     }
 
+    // [RFC 5044 7.1.1-5]
     @ParameterizedTest
     @CsvSource({
         // flags, revision, length of what follows, the frame's length
@@ -100,5 +103,20 @@ class MpaFrameTest {
     void flagIsThereOrNot(int flag) {
         assertThat(new MpaFrame(true, flag, 1, 0, 0, HELLO).has(flag)).isTrue();
         assertThat(new MpaFrame(true, 0xff & ~flag, 1, 0, 0, HELLO).has(flag)).isFalse();
+    }
+
+    // [RFC 5044 7.1.1-3]
+    @Test
+    void bitsWithoutAMeaningAreSentAsZeroAndNotLookedAt() {
+        int known = MpaFrame.MARKERS | MpaFrame.CRC | MpaFrame.REJECT | MpaFrame.ENHANCED;
+        byte[] bytes = new MpaFrame(false, known, 2, 1, 2, HELLO).bytes();
+        assertThat(bytes[16] & 0xff & ~known).isZero();
+        bytes[16] |= 0x0f;
+        assertThat(lengthOf(bytes, bytes.length, false)).isEqualTo(bytes.length);
+        MpaFrame read = MpaFrame.of(at5(bytes), OFFSET, false);
+        assertThat(read.isEnhanced()).isTrue();
+        assertThat(read.inboundReadCount()).isEqualTo(1);
+        assertThat(read.outboundReadCount()).isEqualTo(2);
+        assertThat(read.privateData()).isEqualTo(HELLO);
     }
 }

@@ -61,6 +61,7 @@ class UnitTest {
         assertThat(view(unit).payloadLength()).isZero();
     }
 
+    // [RFC 5044 4.1-1] [RFC 5044 4.1-2] [RFC 5044 4.4-2]
     @Test
     void paddingIsZeroAndCountsForTheCrc() {
         OutgoingFpdu unit = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(1, 2);
@@ -75,7 +76,61 @@ class UnitTest {
                 .toArray(ValueLayout.JAVA_BYTE))).isEqualTo("00000000");
     }
 
+    private static byte[] bytes(OutgoingFpdu unit) {
+        byte[] bytes = new byte[unit.length()];
+        unit.copyTo(MemorySegment.ofArray(bytes), 0, new Crc32c());
+        return bytes;
+    }
+
+    // [RFC 5044 4.1-1]
+    @Test
+    void paddingOfAPeerIsNotLookedAt() {
+        OutgoingFpdu unit = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(1, 2);
+        unit.addPayload(MemorySegment.ofArray(new byte[]{9}), 0, 1);
+        byte[] bytes = bytes(unit);
+        for (int at = bytes.length - 7; at < bytes.length - 4; at++) {
+            bytes[at] = 0x55;
+        }
+        FpduView view = new FpduView();
+        assertThat(view.wrap(MemorySegment.ofArray(bytes), 0)).isNull();
+        assertThat(view.payloadLength()).isEqualTo(1);
+        assertThat(view.hasRightCrc(new Crc32c())).isFalse();
+    }
+
+    // [RFC 5040 4.1-2] [RFC 5041 4.1-3]
+    @ParameterizedTest
+    @EnumSource(RdmapOpcode.class)
+    void bitsWithoutAMeaningAreSentAsZeroAndNotLookedAt(RdmapOpcode opcode) {
+        OutgoingFpdu unit = new OutgoingFpdu().begin(opcode, true);
+        if (opcode.isTagged()) {
+            unit.tagged(0, 0);
+        } else {
+            unit.untagged(1, 0, 0);
+        }
+        byte[] bytes = bytes(unit);
+        assertThat(bytes[FpduView.DDP_CONTROL_AT] & 0x3c).isZero();
+        assertThat(bytes[FpduView.RDMAP_CONTROL_AT] & 0x30).isZero();
+        bytes[FpduView.DDP_CONTROL_AT] |= 0x3c;
+        bytes[FpduView.RDMAP_CONTROL_AT] |= 0x30;
+        FpduView view = new FpduView();
+        assertThat(view.wrap(MemorySegment.ofArray(bytes), 0)).isNull();
+        assertThat(view.opcode()).isEqualTo(opcode);
+        assertThat(view.isLast()).isTrue();
+    }
+
+    // [RFC 5041 4.3-2]
+    @Test
+    void numberOfAMessageGoesOnWithZeroBehindTheLast() {
+        FpduView last = view(new OutgoingFpdu().begin(RdmapOpcode.SEND, true)
+                .untagged(0xffff_ffffL, 0, 0));
+        assertThat(last.messageNumber()).isEqualTo(-1);
+        FpduView next = view(new OutgoingFpdu().begin(RdmapOpcode.SEND, true)
+                .untagged(0xffff_ffffL + 1, 0, 0));
+        assertThat(next.messageNumber()).isZero();
+    }
+
     /** It stands in the unit, and need not begin where memory begins. */
+    // [RFC 5040 4.8-2]
     @Test
     void lastWordsCopyTheHeaderOfTheUnitThatWasWrong() {
         OutgoingFpdu wrong = new OutgoingFpdu().begin(RdmapOpcode.WRITE, true).tagged(0x1234, 5);

@@ -262,6 +262,7 @@ class RcCompleterTableTest {
         }
     }
 
+    // [IBTA 9.7.5-6] [IBTA 9.7.5-7] [IBTA 9.7.5-8] [IBTA 9.9.2-1]
     @TestFactory
     Stream<DynamicTest> eachAnswerToEachRequest() {
         Table table = new Table(

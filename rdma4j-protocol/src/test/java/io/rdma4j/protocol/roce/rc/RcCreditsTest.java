@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class RcCreditsTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    private static final int SEEDS = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
+    private static final long FIRST_SEED = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
 
     /** What the runs have met, so that none is green for want of cases. */
     private long notReady;
@@ -32,6 +32,7 @@ class RcCreditsTest {
     private long withoutCredit;
     private long moreRequestsThanReads;
 
+    // [IBTA 9.7.7-1]
     @Test
     void noMoreMessagesAreSentThanReceivesWereOffered() {
         forEachSeed(false);
@@ -42,6 +43,7 @@ class RcCreditsTest {
     }
 
     /** No retry is allowed to who finds no receive. */
+    // [IBTA 9.7.7-2]
     @Test
     void receiverThatAlwaysHasReceivesIsNeverFoundNotReady() {
         forEachSeed(true);

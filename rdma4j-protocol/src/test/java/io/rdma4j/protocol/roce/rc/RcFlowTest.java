@@ -92,6 +92,7 @@ class RcFlowTest {
         assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isOne();
     }
 
+    // [IBTA 9.7.6-3]
     @Test
     void senderGivesUpAfterItsRetriesWhenNoReceiveIsPosted() {
         RcPair.Settings settings = new RcPair.Settings();
@@ -104,6 +105,7 @@ class RcFlowTest {
         assertThat(pair.a.counted(Counter.RETRY_RNR_EXCEEDED_ERR)).isOne();
     }
 
+    // [IBTA 9.4.3-1]
     @Test
     void writeWithImmediateWritesOnlyOnceItHasAReceive() {
         RcPair pair = new RcPair();
@@ -234,6 +236,7 @@ class RcFlowTest {
                 .isEqualTo("SEND_ONLY 2, SEND_ONLY 3, 1 success");
     }
 
+    // [IBTA 9.7.7-2]
     @Test
     void receiversWithASharedQueueTellNoNumbersAndReportTheEndOfTheirShare() {
         RcPair.Settings settings = new RcPair.Settings();
@@ -337,6 +340,7 @@ class RcFlowTest {
         assertThat(pair.a.completions).hasSize(DEPTH);
     }
 
+    // [IBTA 9.5-2]
     @Test
     void fenceHoldsARequestUntilEarlierReadsAreComplete() {
         RcPair pair = new RcPair();
@@ -351,6 +355,7 @@ class RcFlowTest {
         assertThat(pair.b.hasPeersBytes(100)).isTrue();
     }
 
+    // [IBTA 9.7.3-1]
     @Test
     void noMoreReadsAreOutstandingThanAgreed() {
         RcPair pair = new RcPair();

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the reliable connection does about packets that are lost, late, repeated or not asked for. */
 class RcLossTest {
+    // [IBTA 9.4.4-1] [IBTA 9.7.1-2] [IBTA 9.7.3-2]
     @Test
     void everySizeAroundThePathMtuArrivesWhole() {
         RcPair pair = new RcPair();
@@ -90,6 +91,7 @@ class RcLossTest {
     }
 
     /** IBTA 9.7.5.1.1: one gap, one negative answer, however the network mixes up what comes behind. */
+    // [IBTA 9.7.5-3]
     @Test
     void packetsThatOvertakeEachOtherBehindAGapCostOneNegativeAnswer() {
         RcPair pair = new RcPair();
@@ -108,6 +110,7 @@ class RcLossTest {
     }
 
     /** Linux rxe takes a READ whose PSN is acknowledged for done, without its data. */
+    // [IBTA 9.7.5-7]
     @Test
     void lostResponseOfAReadIsReplacedByNoAcknowledgement() {
         RcPair pair = new RcPair();
@@ -145,6 +148,7 @@ class RcLossTest {
         assertThat(pair.b.counted(Counter.DUPLICATE_REQUEST)).isOne();
     }
 
+    // [IBTA 9.7.5-1]
     @Test
     void laterAcknowledgementStandsForALostEarlierOne() {
         RcPair pair = losingFirst(packet -> packet.opcode().isResponse());
@@ -374,6 +378,7 @@ class RcLossTest {
         }
     }
 
+    // [IBTA 9.7.6-1]
     @Test
     void senderGivesUpAfterItsRetriesWhenThePeerIsSilent() {
         RcPair.Settings settings = new RcPair.Settings();
@@ -423,6 +428,7 @@ class RcLossTest {
         pair.b.assertCompleted("8 RETRY_EXCEEDED_ERROR", "7 WORK_REQUEST_FLUSHED");
     }
 
+    // [IBTA 9.7.6-2]
     @Test
     void timeoutOfZeroWaitsForEver() {
         RcPair.Settings settings = new RcPair.Settings();
@@ -438,6 +444,7 @@ class RcLossTest {
         pair.a.assertCompleted("1 SUCCESS");
     }
 
+    // [IBTA 9.7.5-8]
     @Test
     void acknowledgementOfNothingOutstandingIsDropped() {
         RcPair pair = new RcPair();
@@ -480,6 +487,7 @@ class RcLossTest {
         pair.a.assertCompleted("1 " + status);
     }
 
+    // [IBTA 9.7.1-1]
     @Test
     void psnsWrapAround() {
         // The first PSN is two below the end of the 24 bits.

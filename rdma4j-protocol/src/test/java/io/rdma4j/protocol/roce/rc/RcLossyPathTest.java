@@ -14,6 +14,7 @@ class RcLossyPathTest {
     private static final long LATENCY_NS = 1_500_000;
 
     /** Each message after the one before. */
+    // [IBTA 9.5-1]
     @ParameterizedTest
     @CsvSource({"0, 1", "10, 2", "20, 5", "30, 12"})
     void messagesGetThroughInTime(int percent, int seconds) {

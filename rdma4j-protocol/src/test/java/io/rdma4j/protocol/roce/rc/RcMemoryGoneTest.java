@@ -103,6 +103,7 @@ class RcMemoryGoneTest {
         pair.b.assertCompleted("7 LOCAL_PROTECTION_ERROR");
     }
 
+    // [IBTA 9.9.2-2]
     @Test
     void requestWhoseOwnMemoryIsGoneFailsOnceEarlierWorkIsDone() {
         registerIn(pair.a);

@@ -99,6 +99,7 @@ class RcRefusedRequestTest {
         };
     }
 
+    // [IBTA 9.7.4-4]
     @Test
     void requestsWithoutBytesNeedTheRightOfTheQueuePairAlone() {
         assertThat(effects(pair(), pair().a.forge(Opcode.RC_READ_REQUEST, 0).rdma(0, 0, 0)))
@@ -185,6 +186,7 @@ class RcRefusedRequestTest {
 
     // ---------------------------------------------------------------- lengths and addresses
 
+    // [IBTA 9.4.3-3]
     @Test
     void writeLongerThanAMessageMayBeIsInvalidWhateverItsMemory() {
         RcPair pair = pair();
@@ -196,6 +198,7 @@ class RcRefusedRequestTest {
                 pair.b.key, RcResponder.MAX_MESSAGE))).isEqualTo(ACCESS);
     }
 
+    // [IBTA 9.4.3-3]
     @Test
     void readLongerThanAMessageMayBeIsInvalidWhateverItsMemory() {
         RcPair pair = pair();
@@ -207,6 +210,7 @@ class RcRefusedRequestTest {
     }
 
     /** Then nothing would be left for the last packet, which has at least one byte. */
+    // [IBTA 9.4.3-2]
     @Test
     void middlePacketMayNotUseUpWhatTheWriteAnnounced() {
         RcPair pair = pair();
@@ -217,6 +221,7 @@ class RcRefusedRequestTest {
                 .isEqualTo("NAK_INVALID_REQUEST 1, !REQUEST_ERROR, >ERR");
     }
 
+    // [IBTA 9.4.3-2]
     @Test
     void firstPacketMayNotUseUpWhatTheWriteAnnounced() {
         RcPair pair = pair();
@@ -233,6 +238,7 @@ class RcRefusedRequestTest {
     }
 
     /** The owner chooses the address of a region's first byte, so both may lie askew of each other. */
+    // [IBTA 9.4.5-1]
     @ParameterizedTest
     @EnumSource(value = Opcode.class, names = {"RC_COMPARE_SWAP", "RC_FETCH_ADD",
         "RC_ATOMIC_WRITE"})
@@ -247,6 +253,7 @@ class RcRefusedRequestTest {
 
     // ---------------------------------------------------------------- how many at once
 
+    // [IBTA 9.7.4-5]
     @ParameterizedTest
     @CsvSource({"0, 0", "1, 1", "2, 2", "3, 4", "4, 4", "5, 8"})
     void asManyReadsAreServedAsAgreedRoundedUpToAPowerOfTwo(int agreed, int served) {

@@ -63,6 +63,7 @@ class RcRepeatedRequestTest {
 
     // ---------------------------------------------------------------- READs
 
+    // [IBTA 9.7.5-4]
     @Test
     void repeatedReadMayAskForAPartOfTheFirst() {
         assertThat(effects(read(0, 3 * MTU)))
@@ -148,6 +149,7 @@ class RcRepeatedRequestTest {
 
     // ---------------------------------------------------------------- atomics and the like
 
+    // [IBTA 9.4.5-3]
     @Test
     void repeatedAtomicGetsTheResultOfTheFirstTime() {
         long original = responder.word(0);
@@ -206,6 +208,7 @@ class RcRepeatedRequestTest {
         assertThat(effects(write(0), write(2))).isEqualTo("writes, ACK 0, NAK_SEQUENCE 1");
     }
 
+    // [IBTA 9.9.3-1]
     @Test
     void refusalIsNotTakenBackByWhatComesLater() {
         assertThat(effects(write(0).rdma(0, 0, 100), write(0)))
@@ -264,6 +267,7 @@ class RcRepeatedRequestTest {
     }
 
     /** One packet says both. */
+    // [IBTA 9.7.5-2]
     @Test
     void answerAcknowledgesWhatCameBefore() {
         assertThat(effects(write(0), add(1))).isEqualTo("writes, ATOMIC_ACKNOWLEDGE 1");

@@ -53,6 +53,8 @@ class RcResponderTableTest {
         }
     }
 
+    // [IBTA 9.4.1-1] [IBTA 9.4.1-2] [IBTA 9.4.3-1] [IBTA 9.4.3-2] [IBTA 9.7.4-1] [IBTA 9.7.4-2]
+    // [IBTA 9.7.4-3] [IBTA 9.7.4-4] [IBTA 9.7.4-5] [IBTA 9.7.5-4] [IBTA 9.7.5-5] [IBTA 9.9.3-1]
     @TestFactory
     Stream<DynamicTest> eachRequestInEachCircumstance() {
         Table table = new Table(

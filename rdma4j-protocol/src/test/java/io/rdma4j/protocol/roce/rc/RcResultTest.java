@@ -54,6 +54,7 @@ class RcResultTest {
 
     // ---------------------------------------------------------------- atomics
 
+    // [IBTA 9.4.5-2]
     @Test
     void compareAndSwapThatFindsWhatItExpectsStoresAndBringsTheOldValue() {
         long original = b.word(0);
@@ -68,6 +69,7 @@ class RcResultTest {
         });
     }
 
+    // [IBTA 9.4.5-2]
     @Test
     void compareAndSwapThatFindsSomethingElseBringsItAndStoresNothing() {
         long original = b.word(0);
@@ -78,6 +80,7 @@ class RcResultTest {
         assertThat(a.word(RcEnd.UPPER)).isEqualTo(original);
     }
 
+    // [IBTA 9.4.5-2]
     @Test
     void fetchAndAddAddsAndBringsTheOldValue() {
         long original = b.word(0);
@@ -143,6 +146,7 @@ class RcResultTest {
 
     // ---------------------------------------------------------------- what comes with a message
 
+    // [IBTA 9.2-3]
     @Test
     void solicitationIsInTheLastPacketAndInTheCompletion() {
         List<PacketView> sent = watch(Opcode.RC_SEND_FIRST, Opcode.RC_SEND_MIDDLE,
@@ -158,6 +162,7 @@ class RcResultTest {
                 false);
     }
 
+    // [IBTA 9.4.1-1]
     @Test
     void immediateAndInvalidatedKeyAreTwoThings() {
         for (int i = 0; i < 4; i++) {
@@ -182,6 +187,7 @@ class RcResultTest {
         assertThat(b.regions.windowKeys).isEmpty();
     }
 
+    // [IBTA 9.4.1-2]
     @Test
     void keyThatMayNotBeInvalidatedFailsBothEnds() {
         b.receive(7, 100);

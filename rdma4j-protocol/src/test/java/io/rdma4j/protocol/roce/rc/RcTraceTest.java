@@ -45,6 +45,7 @@ class RcTraceTest {
         assertThat(pair.wire.takeTrace()).isEqualTo(expected);
     }
 
+    // [IBTA 9.7.3-2] [IBTA 9.7.5-1]
     @Test
     void messageOfThreePackets() {
         RcPair pair = pair(THREE_PACKETS);
@@ -60,6 +61,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.7.7-1]
     @Test
     void withoutCreditOnePacketGoesAlone() {
         RcPair pair = pair();
@@ -135,6 +137,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.4.4-1]
     @Test
     void lostMiddleOfAReadResponseIsAskedForAgainFromThereOn() {
         RcPair pair = pair();
@@ -195,6 +198,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.4.5-3]
     @Test
     void lostAnswerToAnAtomicIsGivenAgainWithoutAddingAgain() {
         RcPair pair = pair();
@@ -217,6 +221,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.7.5-5] [IBTA 9.7.6-3]
     @Test
     void receiverThatIsNotReadyIsAskedAgainAfterItsTimer() {
         RcPair pair = pair();
@@ -260,6 +265,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.5-1] [IBTA 9.7.5-3]
     @Test
     void packetThatIsOvertakenIsMissedOnceAndNotTakenTwice() {
         RcPair pair = pair(THREE_PACKETS);
@@ -281,6 +287,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.7.4-1]
     @Test
     void packetThatComesTwiceIsAcknowledgedOnce() {
         RcPair pair = pair(THREE_PACKETS);
@@ -297,6 +304,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.7.1-1]
     @Test
     void packetNumbersBeginAnewBehindTheLastOf24Bits() {
         settings.firstPsn = 0xfffffd;
@@ -351,6 +359,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.9.2-1]
     @Test
     void refusedRequestEndsBothEndsAndFlushesWhatWaits() {
         RcPair pair = pair(100, 100, 100);
@@ -403,6 +412,7 @@ class RcTraceTest {
                 """);
     }
 
+    // [IBTA 9.7.1-2] [IBTA 9.7.5-2]
     @Test
     void acknowledgementOfAllStandsBehindTheResponsesOfEarlierReads() {
         RcPair pair = pair(100);

@@ -124,6 +124,7 @@ class RcWindowTest {
         pair.a.assertCompleted("1 " + outcome);
     }
 
+    // [IBTA 9.7.3-1]
     @Test
     void atomicWaitsForAPlaceAmongTheReads() {
         settings.readAtomic = 1;

@@ -176,6 +176,7 @@ class RetryTimerTest {
     }
 
     /** Each is a whole time-out or up to a half longer, and what one is longer the next is shorter. */
+    // [IBTA 9.7.6-1]
     @Test
     void timeoutsTakeTogetherWhatTheRetriesAllow() {
         for (int seed = 1; seed < 50; seed++) {
@@ -205,6 +206,7 @@ class RetryTimerTest {
     }
 
     /** Retries are counted from the last progress, not over the life of the connection. */
+    // [IBTA 9.7.6-4]
     @Test
     void progressGivesAllRetriesBack() {
         knowRoundTrips();
@@ -217,6 +219,7 @@ class RetryTimerTest {
         }
     }
 
+    // [IBTA 9.7.6-4]
     @Test
     void progressGivesTheRetriesForAReceiverBack() {
         timer.configure(TIMEOUT_NS, RETRIES, 1, 1);
@@ -228,6 +231,7 @@ class RetryTimerTest {
         }
     }
 
+    // [IBTA 9.7.6-3]
     @Test
     void sevenRetriesForAReceiverAreWithoutLimit() {
         for (int i = 0; i < 100; i++) {

@@ -163,6 +163,7 @@ class UcQueuePairTest {
 
     // ---------------------------------------------------------------- losses
 
+    // [IBTA 9.8.2-1]
     @ParameterizedTest
     @ValueSource(strings = {"FIRST", "MIDDLE", "LAST"})
     void lossOfAPacketDropsItsMessageAloneAndKeepsTheReceive(String position) {
@@ -221,6 +222,7 @@ class UcQueuePairTest {
 
     // ---------------------------------------------------------------- receives
 
+    // [IBTA 9.8.2-3]
     @ParameterizedTest
     @ValueSource(ints = {100, THREE_PACKETS})
     void messageWithoutAReceiveIsDropped(int length) {
@@ -234,6 +236,7 @@ class UcQueuePairTest {
         b.assertCompleted("7 SUCCESS");
     }
 
+    // [IBTA 9.8.2-3]
     @ParameterizedTest
     @CsvSource({"100, 99", "2500, 2499", "2500, 1023"})
     void messageLongerThanItsReceiveIsDroppedAndTheReceiveWaits(int length, int room) {
@@ -329,6 +332,7 @@ class UcQueuePairTest {
 
     // ---------------------------------------------------------------- packets out of place
 
+    // [IBTA 9.8.2-1]
     @ParameterizedTest
     @EnumSource(value = Opcode.class, names = {"UC_SEND_MIDDLE", "UC_SEND_LAST",
         "UC_SEND_LAST_IMMEDIATE", "UC_WRITE_MIDDLE", "UC_WRITE_LAST", "UC_WRITE_LAST_IMMEDIATE"})
@@ -341,6 +345,7 @@ class UcQueuePairTest {
         b.assertCompleted("7 SUCCESS");
     }
 
+    // [IBTA 9.8.2-1]
     @Test
     void messageThatBeginsWithinAnotherDropsThat() {
         b.receive(7, THREE_PACKETS);

@@ -37,6 +37,7 @@ class UcSequenceTest {
         }
     }
 
+    // [IBTA 9.8.2-2]
     @Test
     void packetBehindAGapIsTakenAndThoseBeforeItAreLate() {
         assertThat(sequence.place(1003)).isEqualTo(Place.AHEAD);

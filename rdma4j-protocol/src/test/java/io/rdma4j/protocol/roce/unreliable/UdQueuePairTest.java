@@ -61,6 +61,7 @@ class UdQueuePairTest {
         return packet.datagram(qkey, a.number);
     }
 
+    // [IBTA 9.8.3-1]
     @ParameterizedTest
     @CsvSource({"0, false", "1, false", "1000, false", "4096, false", "1000, true"})
     void datagramArrivesBehindTheHeaderThatSaysWhereItComesFrom(int length, boolean isIpv6) {
@@ -114,6 +115,7 @@ class UdQueuePairTest {
 
     // ---------------------------------------------------------------- keys
 
+    // [IBTA 9.6.1-4]
     @Test
     void datagramWithAnotherKeyIsDroppedAndTakesNoReceive() {
         b.receive(7, HEADER + 100);
@@ -149,6 +151,7 @@ class UdQueuePairTest {
 
     // ---------------------------------------------------------------- receives
 
+    // [IBTA 9.8.3-2]
     @Test
     void datagramWithoutAReceiveIsDropped() {
         a.post(datagram(1, 10));
@@ -156,6 +159,7 @@ class UdQueuePairTest {
         assertThat(b.counted(Counter.DROPPED_MESSAGE)).isOne();
     }
 
+    // [IBTA 9.8.3-2]
     @ParameterizedTest
     @ValueSource(ints = {0, 39, 139})
     void datagramThatDoesNotFitIsDroppedAndTheReceiveWaits(int room) {

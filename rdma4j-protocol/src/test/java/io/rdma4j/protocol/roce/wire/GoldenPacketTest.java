@@ -23,6 +23,7 @@ class GoldenPacketTest {
         return Capture.ALL.stream();
     }
 
+    // [IBTA 9.2-1]
     @ParameterizedTest
     @MethodSource("captures")
     void everyPacketIsReadAndWrittenAgainWithTheSameBytes(String capture) {

@@ -58,6 +58,7 @@ class PacketTest {
                 .isEqualTo(opcode.hasPayload() ? null : DropReason.UNEXPECTED_PAYLOAD);
     }
 
+    // [IBTA 9.2-1]
     @Test
     void otherVersionsAndOpcodesAreNoPackets() {
         byte[] bytes = bytes(begin(Opcode.RC_ACKNOWLEDGE));
@@ -67,6 +68,7 @@ class PacketTest {
         assertThat(reason(bytes, bytes.length)).isEqualTo(DropReason.UNKNOWN_OPCODE);
     }
 
+    // [IBTA 9.2-2]
     @Test
     void paddingIsNoPayloadAndMayNotBeAllThereIs() {
         byte[] bytes = new byte[Opcode.BTH_LENGTH + 4 + ICRC];
@@ -187,6 +189,7 @@ class PacketTest {
         assertThat(packet.payloadLength()).isZero();
     }
 
+    // [IBTA 9.2-2]
     @Test
     void paddingIsWrittenAsZerosBehindThePayload() {
         OutgoingPacket packet = begin(Opcode.RC_SEND_ONLY);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Counts of any size that 24 bits on the wire stand for. IBTA 9.7.1: half of them are before, the other half are behind. */
 class PsnTest {
+    // [IBTA 9.7.1-1]
     @ParameterizedTest
     @CsvSource({
         // on the wire, reference, count

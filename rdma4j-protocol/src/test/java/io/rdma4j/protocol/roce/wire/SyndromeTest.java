@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class SyndromeTest {
+    // [IBTA 9.7.7-2]
     @Test
     void creditsAreNeverMoreThanThereAre() {
         for (int receives = 0; receives < 70_000; receives++) {
@@ -14,6 +15,7 @@ class SyndromeTest {
         assertThat(Syndrome.credits(Syndrome.ackUnlimited())).isEqualTo(-1);
     }
 
+    // [IBTA 9.7.5-6]
     @Test
     void timersAreThoseOfTheStandard() {
         assertThat(Syndrome.rnrNs(Syndrome.rnr(0))).isEqualTo(655_360_000);
@@ -22,6 +24,7 @@ class SyndromeTest {
         assertThat(Syndrome.rnrNs(Syndrome.rnr(31))).isEqualTo(491_520_000);
     }
 
+    // [IBTA 9.7.5-6]
     @Test
     void kindsAreTold() {
         assertThat(Syndrome.kind(Syndrome.ack(5))).isEqualTo(Syndrome.Kind.ACK);
