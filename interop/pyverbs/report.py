@@ -1,4 +1,4 @@
-"""The tables of interop/pyverbs/run, on the terminal and in docs/pyverbs.md."""
+"""The tables of interop/pyverbs/run, on the terminal and in docs/evidence/pyverbs.md."""
 import os
 import platform
 from collections import Counter
@@ -31,7 +31,7 @@ def is_linux(device):
 
 
 def document(results, version, graalpy, commits, left_out, software, kernels):
-    """docs/pyverbs.md. Kernels: which, of the guests."""
+    """docs/evidence/pyverbs.md. Kernels: which, of the guests."""
     ours = {key: played for key, played in results.items() if not is_linux(key[0])}
     linux = {key: played for key, played in results.items() if is_linux(key[0])}
     devices = list(dict.fromkeys(device for device, _ in results))
@@ -39,7 +39,7 @@ def document(results, version, graalpy, commits, left_out, software, kernels):
         "# rdma-core's Python tests",
         "",
         "Written by `interop/pyverbs/run`, which plays the Python tests of rdma-core, unchanged, on rdma4j, and on Linux' own software",
-        "devices. How, and what stands in for what: [interop/pyverbs](../interop/pyverbs/README.md).",
+        "devices. How, and what stands in for what: [interop/pyverbs](../../interop/pyverbs/README.md).",
         "",
         f"Tests of Debian's python3-pyverbs {version}, GraalPy {graalpy}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} processors,",
         f"commit {', '.join(commits)}.",

@@ -38,13 +38,13 @@ def table(chosen, results):
 
 
 def document(chosen, results, whole):
-    """docs/hosts-suite.md"""
+    """docs/evidence/hosts-suite.md"""
     by_name = {result.name: result for result in results}
     lines = [
         "# Between hosts",
         "",
         "Written by `interop/hosts`, which runs the tools between hosts as network namespaces, joined by cables, bridges and",
-        "routers. How to run it: [interop](../interop/README.md). Each check says what must happen, and how soon.",
+        "routers. How to run it: [interop](../../interop/README.md). Each check says what must happen, and how soon.",
         "",
         f"Linux {platform.release()}, {os.cpu_count()} processors, commit {commit()}.",
         "",

@@ -117,14 +117,14 @@ def scenario_table(results):
 
 
 def iwarp_document(circumstances, chosen, results, scenario_results, units, part):
-    """docs/interop-iwarp.md, or that of the portable network back-end."""
+    """docs/evidence/interop-iwarp.md, or that of the portable network back-end."""
     is_impaired = any(cell.net != "clean" for cell in chosen)
     is_portable = circumstances.network_backend == "portable"
     return "\n".join([
         "# Interoperability with Linux's siw" + (" on the portable network back-end" if is_portable else ""),
         "",
         "Written by `interop/run`, which runs tools over an iWARP device against the C programs of the same names, Java on",
-        "one side and the kernel's `siw` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
+        "one side and the kernel's `siw` with rdma-core on the other. How to run it: [interop](../../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
         f"network back-end `{circumstances.network_backend}`, commit {circumstances.commit}.",
@@ -136,7 +136,7 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         f"them wrong; {units.received} from Linux, {units.wrong_received} wrong; {units.unseen} packets were missed,",
         "or came behind one that was, and were not looked at. A unit is right if",
         "its CRC is, where one was agreed on, its control bytes are those of the RFCs, its padding is 0 (which siw's is not),",
-        "and its message number and offset continue those before ([fpdus.py](../interop/suite/fpdus.py)).",
+        "and its message number and offset continue those before ([fpdus.py](../../interop/suite/fpdus.py)).",
         "",
         "## Matrix",
         "",
@@ -158,13 +158,13 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
 
 
 def native_document(circumstances, chosen, results, part):
-    """docs/interop-native.md."""
+    """docs/evidence/interop-native.md."""
     lines = [
         "# Tools on the kernel's devices",
         "",
         "Written by `interop/run`, which runs tools in a guest on the kernel's own device, `rxe0` or `siw0`, through",
-        "libibverbs and librdmacm ([native devices](native.md)), against the C programs of the same names in another guest,",
-        "and against the same tools on a software device of rdma4j. How to run it: [interop](../interop/README.md).",
+        "libibverbs and librdmacm ([native devices](../howto/native.md)), against the C programs of the same names in another guest,",
+        "and against the same tools on a software device of rdma4j. How to run it: [interop](../../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in emulated guests, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
         f"commit {circumstances.commit}.",
@@ -186,12 +186,12 @@ def native_document(circumstances, chosen, results, part):
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,
              part, differences):
-    """docs/interop.md, or that of the portable network back-end."""
+    """docs/evidence/interop.md, or that of the portable network back-end."""
     lines = [
         "# Interoperability with Linux",
         "",
         "Written by `interop/run`, which runs every tool against the C program of the same name, Java on one side and",
-        "the kernel's `rdma_rxe` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
+        "the kernel's `rdma_rxe` with rdma-core on the other. How to run it: [interop](../../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
         f"network back-end `{circumstances.network_backend}`, commit {circumstances.commit}.",
@@ -218,20 +218,20 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "  1. A C server then ends with status 1 as well. Or `udaddy` with messages of 0 bytes, which are none: the C server",
         "  was gone when its answer to a look-up had to be repeated. Or `rping`, whose C client disconnects and is gone: its",
         "  kernel asks once, and when that is lost the Java server waits a minute and says that nothing came, where a C",
-        "  server knows no limit; the packets show that all was acknowledged ([parting.py](../interop/suite/parting.py)).",
+        "  server knows no limit; the packets show that all was acknowledged ([parting.py](../../interop/suite/parting.py)).",
         "- `doubled`: perftest's programs with `-R` listen only after they have told their peer to come. A request for a",
         "  connection that came twice found no listener first and one then; Java said that it was refused, and the C program,",
-        "  whose reply came too late, waits for ever ([doubling.py](../interop/suite/doubling.py)). Or `udaddy`, whose C server",
+        "  whose reply came too late, waits for ever ([doubling.py](../../interop/suite/doubling.py)). Or `udaddy`, whose C server",
         "  took a look-up that came twice for two connections, and answered no other.",
         "- `stalled`: a defect of `rdma_rxe`. It noted the acknowledgement of a message that it was just sending again, and",
         "  when the next copy of it was lost or came too soon, neither completed the request nor sent anything any more;",
         "  Java said that nothing came, and the packets show that it owed nothing. Or it stopped in the middle of a message",
-        "  of which all that it had sent was acknowledged at once ([stall.py](../interop/suite/stall.py)).",
+        "  of which all that it had sent was acknowledged at once ([stall.py](../../interop/suite/stall.py)).",
         "- `renumbered`: another defect of `rdma_rxe`, which gave numbers of packets that it had sent to others as it sent",
         "  again; Java refused what could not be, and both programs said so",
-        "  ([renumbering.py](../interop/suite/renumbering.py)).",
+        "  ([renumbering.py](../../interop/suite/renumbering.py)).",
         "- `reset`: a defect of `siw`, which takes bytes for sent that TCP still has. The C program ended well, and Linux answered",
-        "  Java's credits with a reset; what was under way is lost, and Java said so ([resetting.py](../interop/suite/resetting.py)).",
+        "  Java's credits with a reset; what was under way is lost, and Java said so ([resetting.py](../../interop/suite/resetting.py)).",
         "",
         *sizes(),
         "",

@@ -26,7 +26,7 @@ import java.nio.channels.spi.SelectorProvider;
  *      --add-exports java.base/sun.nio.ch=ALL-UNNAMED ...
  * </pre>
  *
- * <p>{@code docs/sockets.md} has the rules. Datagram channels, pipes and channels of Unix domain sockets are those of the JDK.
+ * <p>{@code docs/howto/sockets.md} has the rules. Datagram channels, pipes and channels of Unix domain sockets are those of the JDK.
  * Thread safe.
  *
  * @since 0.1.0
@@ -46,7 +46,7 @@ public final class RuledSelectorProvider extends SelectorProvider implements Ove
     /**
      * A provider with these rules.
      *
-     * @param rules as {@code docs/sockets.md} says, such as {@code 10.0.0.0/8=rdma,*=tcp}
+     * @param rules as {@code docs/howto/sockets.md} says, such as {@code 10.0.0.0/8=rdma,*=tcp}
      * @throws IllegalArgumentException naming the rule that is wrong, and what would be right
      */
     public RuledSelectorProvider(String rules) {

@@ -56,7 +56,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Which side gets which status when the memory of a request is gone: the table of docs/observability.md, on every path that
+ * Which side gets which status when the memory of a request is gone: the table of docs/reference/observability.md, on every path that
  * packets take.
  */
 @ParameterizedClass

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Which operation a queue pair of each type offers, and what the flags of a request do there: each is tried,
- * and the table in {@code docs/operations.md} must say what was found.
+ * and the table in {@code docs/reference/operations.md} must say what was found.
  */
 class OperationTableTest {
     private static final String DOCUMENT = "rdma4j.operations";

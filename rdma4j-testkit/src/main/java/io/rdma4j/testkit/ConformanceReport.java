@@ -24,7 +24,7 @@ final class ConformanceReport {
             Faults need a wire that loses packets as told, so they run on a simulated network alone.
 
             A case that is *required* must pass; the device's
-            [profile](../rdma4j-testkit/src/main/resources/io/rdma4j/testkit/cases.txt) says which. An *optional* one may be
+            [profile](../../rdma4j-testkit/src/main/resources/io/rdma4j/testkit/cases.txt) says which. An *optional* one may be
             *not supported*, and the reason stands with it. *Accepted, no effect* is what the device takes and
             works with, while nothing shows that it does anything about it; such a case counts neither as passed
             nor as failed.

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Where zero means "default", "none" or "without limit" in C. {@code docs/zeros.md} lists these places, with what the man
+ * Where zero means "default", "none" or "without limit" in C. {@code docs/reference/from-c.md} lists these places, with what the man
  * pages and Linux have.
  */
 public abstract class ZeroConformance extends Conformance {

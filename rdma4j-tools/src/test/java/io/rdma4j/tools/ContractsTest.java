@@ -48,11 +48,11 @@ import javax.management.openmbean.TabularType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What programs and monitors rely on and no compiler sees is what {@code docs/contracts.txt} says: names of counters, events of
+ * What programs and monitors rely on and no compiler sees is what {@code docs/reference/contracts.txt} says: names of counters, events of
  * the Flight Recorder, beans, system properties and services. Who means a change copies {@code target/contracts.txt} over it.
  */
 class ContractsTest {
-    private static final Path KEPT = Path.of("..", "docs", "contracts.txt");
+    private static final Path KEPT = Path.of("..", "docs", "reference", "contracts.txt");
     private static final Path FOUND = Path.of("target", "contracts.txt");
     private static final String DEVICE = "io.rdma4j:type=Device,name=roce_lo";
     private static final String SOCKETS = "io.rdma4j:type=Sockets";

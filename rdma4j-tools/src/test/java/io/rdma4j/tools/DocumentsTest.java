@@ -66,7 +66,7 @@ class DocumentsTest {
             "destroyCQ", "destroyCompChannel", "destroyQP", "getRdmaMod", "getSgeMod",
             "getVerbs");
     /** What a run of the programs writes where Linux's devices are. */
-    private static final Set<String> FILES_TO_COME = Set.of("docs/interop-native.md");
+    private static final Set<String> FILES_TO_COME = Set.of("docs/evidence/interop-native.md");
     private static final List<String> PACKAGES_OF_THE_JDK = List.of("com.sun.net.httpserver",
             "java.io", "java.lang", "java.lang.foreign", "java.net", "java.net.http",
             "java.nio.channels", "java.nio.channels.spi",
@@ -150,7 +150,8 @@ class DocumentsTest {
     @Test
     void readmeSaysHowManyRunsWithLinuxFailed() throws IOException {
         String readme = Files.readString(ROOT.resolve("README.md")).replaceAll("\\s+", " ");
-        for (String name : List.of("docs/interop.md", "docs/interop-portable.md")) {
+        for (String name : List.of("docs/evidence/interop.md",
+                "docs/evidence/interop-portable.md")) {
             String text = Files.readString(ROOT.resolve(name));
             int[] runs = counts(text, "Matrix: ([^.]+)\\.");
             int[] scenarios = counts(text, "Scenarios: ([^.]+)\\.");
@@ -178,7 +179,7 @@ class DocumentsTest {
     void readmeSaysHowManyConformanceCasesPass() throws IOException {
         Matcher row = Pattern.compile("\\| software-roce \\| (\\d+) of (\\d+)"
                 + "(?:, (\\d+) accepted without effect)? \\|").matcher(
-                        Files.readString(ROOT.resolve("docs", "conformance.md")));
+                        Files.readString(ROOT.resolve("docs", "evidence", "conformance.md")));
         assertThat(row.find()).isTrue();
         assertThat(Files.readString(ROOT.resolve("README.md")).replaceAll("\\s+", " ")).contains(
                 "Of the " + row.group(2) + " cases of the conformance suite that a software RoCE"

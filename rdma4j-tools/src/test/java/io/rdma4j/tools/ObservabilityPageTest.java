@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The page docs/observability.md says what is so. */
+/** The page docs/reference/observability.md says what is so. */
 class ObservabilityPageTest {
     private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration",
             "eventThread", "stackTrace");
@@ -28,7 +28,7 @@ class ObservabilityPageTest {
     private final List<String> page;
 
     ObservabilityPageTest() throws Exception {
-        page = Files.readAllLines(Path.of("..", "docs", "observability.md"));
+        page = Files.readAllLines(Path.of("..", "docs", "reference", "observability.md"));
     }
 
     @Test

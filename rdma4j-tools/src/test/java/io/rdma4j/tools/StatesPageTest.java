@@ -16,11 +16,11 @@ import java.util.stream.Collectors;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The page docs/states.md shows the tables of states that the code asks. Who means a change copies {@code target/states.md} over
+ * The page docs/reference/states.md shows the tables of states that the code asks. Who means a change copies {@code target/states.md} over
  * it.
  */
 class StatesPageTest {
-    private static final Path KEPT = Path.of("..", "docs", "states.md");
+    private static final Path KEPT = Path.of("..", "docs", "reference", "states.md");
     private static final Path FOUND = Path.of("target", "states.md");
     private static final String HEAD = """
             # States

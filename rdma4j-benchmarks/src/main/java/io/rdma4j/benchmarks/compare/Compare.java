@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
                 + "turn, repeated; prints medians, their spread and the ratios that are sought.")
 public final class Compare implements Callable<Integer> {
     /** Seen from the clone, where the launcher starts it. */
-    private static final Path DOCUMENTS = Path.of("docs", "performance");
+    private static final Path DOCUMENTS = Path.of("docs", "evidence", "performance");
     private static final double QUICK_WARM_UP = 1.5;
     private static final double QUICK = 1;
     private static final double FULL_WARM_UP = 3;
@@ -51,7 +51,7 @@ public final class Compare implements Callable<Integer> {
     private @Nullable Double warmUpSeconds;
 
     @Option(names = "--output", paramLabel = "DIR",
-            description = "Write compare.md, compare.json and plots there (docs/performance for a run"
+            description = "Write compare.md, compare.json and plots there (docs/evidence/performance for a run"
                     + " of everything, otherwise nowhere).")
     private @Nullable Path output;
 

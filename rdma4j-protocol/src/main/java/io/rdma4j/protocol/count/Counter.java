@@ -8,7 +8,7 @@ import java.util.Locale;
  * <p>Up to {@link #RDMA_RECVS} names and meanings are those of Linux ({@code rdma statistic},
  * {@code hw_counters} of {@code rdma_rxe}), except {@link #ACK_DEFERRED}, which there counts responses that wait
  * for a task of the kernel. {@link #RP_CNP_IGNORED} has the name that Mellanox cards use. The last ones say why
- * a packet or message was dropped. {@code docs/observability.md} lists the counters that native devices have, and their
+ * a packet or message was dropped. {@code docs/reference/observability.md} lists the counters that native devices have, and their
  * names in the drivers.
  */
 public enum Counter {
