@@ -171,7 +171,7 @@ class SendRingTest {
     @CsvSource({"3, 4, true", "3, 4, false", "4, 4, true", "4, 4, false", "100, 128, true",
         "100, 128, false"})
     void eachRequestKeepsItsOwnInlineData(int capacity, int slots, boolean isGiven) {
-        assertThat(SendRing.inlineMemoryFor(capacity, INLINE)).isEqualTo(slots * INLINE);
+        assertThat(SendRing.inlineMemoryFor(capacity, INLINE)).isEqualTo((long) slots * INLINE);
         MemorySegment given = MemorySegment
                 .ofArray(new byte[(int) SendRing.inlineMemoryFor(capacity, INLINE)]);
         ring = new SendRing(capacity, 1, INLINE, isGiven ? given : null);
