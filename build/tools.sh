@@ -55,7 +55,7 @@ esac
 
 # What is over in a moment does not live to spend what the second compiler would gain.
 case ${1:-} in
-    '' | -* | demo | ibv_devices | ibv_devinfo | doctor | show_gids | stat) compiler=-XX:TieredStopAtLevel=1 ;;
+    '' | -* | demo | lesson | jshell | ibv_devices | ibv_devinfo | doctor | show_gids | stat) compiler=-XX:TieredStopAtLevel=1 ;;
     *) compiler= ;;
 esac
 

@@ -1,11 +1,12 @@
 """Programs that know nothing of RDMA, on both sides: C programs under librspreload, and Java programs by one variable.
 
-Debian's programs run on Linux (laboratory/image.py unpacks them). Of Java's, the JDK's HttpServer is one that nobody here wrote; the
-others are the files beside `interop/run`.
+Debian's programs run on Linux (laboratory/image.py unpacks them). Of Java's, the JDK's HttpServer and Jetty, which Maven fetches, are
+by others; the rest are the files beside `interop/run`.
 """
 import hashlib
 import os
 import random
+import subprocess
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,8 @@ from .tool import Ready, Tool
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 INTEROP = Path(__file__).resolve().parent.parent
 DOCUMENTS = INTEROP.parent / "target" / "interop-documents"
+JETTY = INTEROP.parent / "target" / "interop-jetty"
+FETCH = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"
 PORT = 8471
 COPY_PORT = 7427
@@ -172,6 +175,22 @@ def java_http(cell, end, is_server):
             else [source("Fetches"), url(end.peer, file), digest])
 
 
+@cache
+def jetty_jars():
+    """The folder of Jetty's jars."""
+    if not any(JETTY.glob("jetty-server-*.jar")):
+        fetched = subprocess.run(["mvn", "-B", "-q", "-f", str(INTEROP / "jetty" / "pom.xml"), FETCH, "-DincludeScope=runtime",
+                                  f"-DoutputDirectory={JETTY}"], capture_output=True, text=True)
+        if fetched.returncode:
+            raise OSError(f"Maven did not fetch Jetty: {fetched.stdout.strip()}")
+    return JETTY
+
+
+def java_jetty(cell, end, _):
+    # Without a logger it warns that there is none.
+    return ["-Dslf4j.internal.verbosity=ERROR", "-cp", f"{jetty_jars()}/*", source("Jetty"), end.own, str(PORT), str(DOCUMENTS)]
+
+
 def tools(driver):
     """Those for a driver of Linux'."""
     def tool(name, sizes, java, c, **more):
@@ -192,6 +211,9 @@ def tools(driver):
         tool("http", lambda _: [1, 64 * KIB, 4 * MIB], java_http, c_http, nets=lossy, usual=64 * KIB, server_stays=True),
         tool("http-at-once", lambda _: [4 * MIB], java_http, c_http_at_once, roles=("server",), nets=lossy, server_stays=True,
              is_in_quick=False),
+        Programs("jetty", lambda _: [1, 64 * KIB, 4 * MIB], java=java_jetty, c=c_http, driver=driver, roles=("server",), nets=lossy,
+                 usual=64 * KIB, server_stays=True, is_in_quick=False),
+        Programs("jetty-large", large, java=java_jetty, c=c_http, driver=driver, roles=("server",), server_stays=True, **alone),
         tool("http-large", large, java_http, c_http, server_stays=True, **alone),
         # The C client maps what it reads, which fails for nothing.
         Copies("rcopy-empty", lambda _: [0], roles=("client",), nets=("clean",), is_in_quick=False, driver=driver),

@@ -283,9 +283,10 @@ def plainly_named(all_tools, *names):
 NATIVE = {
     "rxe": plainly_named(ALL, "ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "rping",
                          "ucmatose", "udaddy", "mckey", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw",
-                         "ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat", "ib_write_bw-R"),
+                         "ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat", "ib_write_bw-R", "rstream",
+                         "riostream"),
     "siw": plainly_named(IWARP, "rping", "ucmatose", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat",
-                         "ib_read_lat", "ib_send_lat"),
+                         "ib_read_lat", "ib_send_lat", "rstream", "riostream"),
 }
 # Tool, peer, role.
 QUICK_NATIVE = {

@@ -5,4 +5,5 @@ module io.rdma4j.examples {
     requires io.rdma4j.softnic;
 
     exports io.rdma4j.examples;
+    exports io.rdma4j.examples.course;
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Both sides of an example, in two threads. */
-final class TwoSides {
+public final class TwoSides {
     static final InetSocketAddress ANY_PORT = new InetSocketAddress(ownLoopbackAddress(), 0);
 
     private TwoSides() {}
@@ -26,7 +26,7 @@ final class TwoSides {
     }
 
     /** {@return a loopback address that no other build on this machine takes, made from the process id} */
-    static InetAddress ownLoopbackAddress() {
+    public static InetAddress ownLoopbackAddress() {
         long pid = ProcessHandle.current().pid();
         return InetAddress.ofLiteral("127." + (1 + (pid >>> 14 & 0x7f)) + "."
                 + (pid >>> 7 & 0x7f) + "." + (1 + (pid & 0x7f)));

@@ -26,6 +26,10 @@ public final class RdmaDevices {
     /** Empty as long as none was found. */
     private static volatile List<RdmaProvider> found = List.of();
 
+    static {
+        PropertyNames.warnOfUnknown();
+    }
+
     private RdmaDevices() {}
 
     /** {@return the providers} They are looked up only once, because a look-up reads files and each id lists devices. */

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * Runs the conformance suite on a device of the system, and tells of each case as it comes, so that the last line
  * names the case that has ended the JVM, if one does.
  *
- * <p>{@code java -Drdma4j.native.device=rxe0 -Drdma4j.native.address=10.77.0.11
+ * <p>{@code java -Drdma4j.test.native.device=rxe0 -Drdma4j.test.native.address=10.77.0.11
  * -Drdma4j.conformance.report=FILE io.rdma4j.ibverbs.NativeConformance [REGEX]}: without a regular expression all
  * cases, with one those whose {@code Class#method} it is found in; the report is written when all were run.
  */

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  * Opens and closes every object of a device of the system thousands of times, and tells of each kind of object what was
  * left behind: descriptors, objects of the kernel, pinned and locked pages, memory.
  *
- * <p>{@code java -Drdma4j.native.device=rxe0 -Drdma4j.native.address=10.77.0.11 io.rdma4j.ibverbs.NativeLeaks
+ * <p>{@code java -Drdma4j.test.native.device=rxe0 -Drdma4j.test.native.address=10.77.0.11 io.rdma4j.ibverbs.NativeLeaks
  * [TIMES [REGEX]]}: does it 10,000 times, or TIMES, with the objects in whose name the regular expression is found. The heap
  * must be of fixed size and touched, and the C library is to have one arena ({@code MALLOC_ARENA_MAX=1}).
  */

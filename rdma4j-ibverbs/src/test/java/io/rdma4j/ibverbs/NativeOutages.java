@@ -27,7 +27,7 @@ import java.util.concurrent.ExecutionException;
  * fails with a reason, and everything can be closed. As root, on a machine whose device is of {@code rdma_rxe} or
  * {@code siw}, and on which nothing else uses it.
  *
- * <p>{@code java -Drdma4j.native.device=rxe0 -Drdma4j.native.address=10.77.0.11 io.rdma4j.ibverbs.NativeOutages
+ * <p>{@code java -Drdma4j.test.native.device=rxe0 -Drdma4j.test.native.address=10.77.0.11 io.rdma4j.ibverbs.NativeOutages
  * [transfer]}. The device has gone when the process ends, for librdmacm keeps it open until then; with {@code transfer}
  * another process shows that the next one of this name can be used.
  */
@@ -102,7 +102,7 @@ public final class NativeOutages {
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path")));
-        for (String name : List.of("rdma4j.native.device", "rdma4j.native.address")) {
+        for (String name : List.of("rdma4j.test.native.device", "rdma4j.test.native.address")) {
             command.add("-D" + name + "=" + System.getProperty(name));
         }
         command.addAll(List.of(NativeOutages.class.getName(), SERVE));

@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
 record NativeSubject(RdmaDevice device, InetAddress address, ConformanceRun run) {
     private static final Path MAPPED = Path.of("/proc/self/maps");
     private static final Pattern LIBRARY = Pattern.compile("libibverbs\\.so\\.([0-9.]+[0-9])");
-    private static final String DEVICE = "rdma4j.native.device";
-    private static final String ADDRESS = "rdma4j.native.address";
+    private static final String DEVICE = "rdma4j.test.native.device";
+    private static final String ADDRESS = "rdma4j.test.native.address";
 
     /** {@return what the system properties choose} */
     static NativeSubject ofSystem() throws RdmaException {

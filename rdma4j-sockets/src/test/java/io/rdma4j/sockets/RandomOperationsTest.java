@@ -28,10 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Connections under random operations at both ends: each byte that was written arrives, once, in order, unless its receiver has
  * stopped to listen; and the receiver of all of them sees their end.
  *
- * <p>A seed says what the threads of a connection do, not in which order. {@code -Drdma4j.simulation.firstSeed} sets the first.
+ * <p>A seed says what the threads of a connection do, not in which order. {@code -Drdma4j.test.simulation.firstSeed} sets the first.
  */
 class RandomOperationsTest {
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    private static final long FIRST_SEED = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
     private static final int MOST_WRITES = 300;
     private static final int AT_ONCE = 3;
     private static final long PATIENCE_MS = 60_000;

@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * and the table in {@code docs/reference/operations.md} must say what was found.
  */
 class OperationTableTest {
-    private static final String DOCUMENT = "rdma4j.operations";
+    private static final String DOCUMENT = "rdma4j.test.operations";
     private static final List<QueuePairType> TYPES = List.of(QueuePairType.RC, QueuePairType.UC,
             QueuePairType.UD);
     private static final int QKEY = 0x1111_1111;

@@ -12,12 +12,12 @@ import java.util.concurrent.atomic.AtomicReference;
  * Threads that do something at once: the first failure of any ends all, and a thread that waits in vain reports where
  * everybody stands.
  *
- * <p>{@code -Drdma4j.stress.seconds} says how long a test goes on; without it, for a moment.
+ * <p>{@code -Drdma4j.test.stress.seconds} says how long a test goes on; without it, for a moment.
  */
 public final class Race {
     /** How long a test goes on. */
     public static final long DURATION_NS = (long) (Double
-            .parseDouble(System.getProperty("rdma4j.stress.seconds", "0.7")) * 1e9);
+            .parseDouble(System.getProperty("rdma4j.test.stress.seconds", "0.7")) * 1e9);
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -4,10 +4,10 @@ import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The seeds of this run of simulations, {@code rdma4j.simulation.seeds} from {@code .firstSeed} on, and what is done with each. */
+/** The seeds of this run of simulations, {@code rdma4j.test.simulation.seeds} from {@code .firstSeed} on, and what is done with each. */
 final class Seeds {
-    static final int COUNT = Integer.getInteger("rdma4j.simulation.seeds", 200);
-    private static final long FIRST = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    static final int COUNT = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
+    private static final long FIRST = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
 
     private Seeds() {}
 

@@ -1,6 +1,8 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.tools.basic.Client;
+import io.rdma4j.tools.basic.CourseLesson;
+import io.rdma4j.tools.basic.Jshell;
 import io.rdma4j.tools.basic.Server;
 import io.rdma4j.tools.cmtools.Cmtime;
 import io.rdma4j.tools.cmtools.Mckey;
@@ -39,10 +41,13 @@ import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -55,12 +60,16 @@ import java.util.Map;
         exitCodeList = {"0:success", "1:something failed; standard error says what",
             "2:wrong options or arguments"})
 public final class Main implements Runnable {
+    /** How many names are suggested at most instead of a wrong one. */
+    private static final int ALIKE = 2;
     /** In the order of the help. */
     private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
 
     static {
         COMMANDS.put("demo", Demo.class);
         COMMANDS.put("demo-side", DemoSide.class);
+        COMMANDS.put("lesson", CourseLesson.class);
+        COMMANDS.put("jshell", Jshell.class);
         COMMANDS.put("server", Server.class);
         COMMANDS.put("client", Client.class);
         COMMANDS.put("rping", Rping.class);
@@ -153,10 +162,24 @@ public final class Main implements Runnable {
         return (e, arguments) -> {
             CommandLine command = e.getCommandLine();
             command.getErr().printf("%s: %s; '%s --help' lists what is possible%n",
-                    command.getCommandName(), OneLine.of(e),
+                    command.getCommandName(), whatIsWrong(e),
                     command.getCommandSpec().qualifiedName());
             return command.getCommandSpec().exitCodeOnInvalidInput();
         };
+    }
+
+    /** {@return what is wrong with arguments, and what was probably meant} */
+    private static String whatIsWrong(ParameterException e) {
+        if (!(e instanceof UnmatchedArgumentException unmatched)) {
+            return OneLine.of(e);
+        }
+        boolean isCommand = unmatched.getCommandLine().getParent() == null
+                && !unmatched.isUnknownOption();
+        String what = isCommand
+                ? "there is no command '" + unmatched.getUnmatched().getFirst() + "'"
+                : OneLine.of(e);
+        List<String> alike = unmatched.getSuggestions().stream().distinct().limit(ALIKE).toList();
+        return alike.isEmpty() ? what : what + "; did you mean " + String.join(" or ", alike) + "?";
     }
 
     private static IExecutionExceptionHandler oneLineForFailures() {

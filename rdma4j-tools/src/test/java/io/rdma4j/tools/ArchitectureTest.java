@@ -716,7 +716,16 @@ class ArchitectureTest {
     void toolsUseTheApiAlone() {
         noClasses().that().resideInAnyPackage("io.rdma4j.tools..", "io.rdma4j.examples..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol..",
-                        "io.rdma4j.softnic..", "io.rdma4j.ibverbs..", "io.rdma4j.spi.."))
+                        "io.rdma4j.softnic..", "io.rdma4j.ibverbs..", "io.rdma4j.spi..")
+                        .and(not(resideInAPackage("io.rdma4j.softnic.options"))))
                 .check(ALL);
+    }
+
+    /** The options of the software NIC are for programs, as the lesson of loss shows. */
+    @Test
+    void onlyTheLessonOfLossUsesOptionsOfTheSoftwareNic() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.tools..", "io.rdma4j.examples..").and()
+                .doNotHaveFullyQualifiedName("io.rdma4j.examples.course.Lesson10").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.softnic.options")).check(ALL);
     }
 }

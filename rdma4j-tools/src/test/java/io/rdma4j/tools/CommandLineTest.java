@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
@@ -54,6 +55,22 @@ class CommandLineTest {
         assertThat(tools.out()).contains("Usage: rdma4j " + command);
     }
 
+    /** What is hidden are the two sides of the demo, which it starts itself. */
+    @Test
+    void theListHasEveryCommand() {
+        assertThat(run("--help")).isZero();
+        assertThat(tools.out()).contains("  atomic_pingpong ", "  ib_send_lat ", "  stat ")
+                .doesNotContain("demo-side");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ib_send_latt, there is no command 'ib_send_latt'; did you mean ib_send_lat",
+        "demi, there is no command 'demi'; did you mean demo",
+        "stat --qpp, Unknown option: '--qpp'; did you mean --qp", "xyzzy, no command 'xyzzy'"})
+    void aMisspeltNameIsToldWithTheOneThatWasMeant(String line, String words) {
+        assertFails(2, new String[]{words, "--help' lists what is possible"}, line.split(" "));
+    }
+
     @Test
     void devicesAreListedAndDescribedAsByTheOriginals() {
         assertThat(run("ibv_devices")).isZero();
@@ -71,6 +88,16 @@ class CommandLineTest {
         assertThat(run("ibv_devinfo", "-l")).isZero();
         assertThat(tools.out()).containsPattern("^\\d+ HCAs? found:\n").contains("\troce_lo\n")
                 .endsWith("\n\n");
+    }
+
+    @Test
+    void lessonsAreListedAndRun() {
+        assertThat(run("lesson")).isZero();
+        assertThat(tools.out()).contains("1  Devices, ports and GIDs\n", "10  What goes wrong\n");
+        assertThat(run("lesson", "2", "roce_lo")).isZero();
+        assertFails(2, new String[]{"there is no lesson 11", "1 to 10"}, "lesson", "11");
+        assertFails(1, new String[]{"there is no device 'roce_nowhere'"}, "lesson", "2",
+                "roce_nowhere");
     }
 
     @Test

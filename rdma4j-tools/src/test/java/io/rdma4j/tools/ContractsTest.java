@@ -93,6 +93,22 @@ class ContractsTest {
         }
     }
 
+    /** Or a program that sets it is warned that it does not exist. */
+    @Test
+    void listOfKnownPropertiesHasEach() throws Exception {
+        Path list = Path.of("..", "rdma4j-api", "src", "main", "java", "io", "rdma4j", "verbs",
+                "PropertyNames.java");
+        assertThat(propertiesIn(Stream.of(list)))
+                .containsExactlyInAnyOrderElementsOf(properties());
+        List<String> unread = new ArrayList<>(propertiesIn(Stream.of(list)));
+        for (String module : MODULES) {
+            try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
+                unread.removeAll(propertiesIn(files.filter(file -> !file.equals(list))));
+            }
+        }
+        assertThat(unread).isEmpty();
+    }
+
     /** {@return each counter, with who counts it} */
     private static List<String> counters(DeviceContext roce) throws RdmaException {
         Map<String, Set<String>> byWhom = new LinkedHashMap<>();
@@ -172,12 +188,16 @@ class ContractsTest {
         Set<String> properties = new TreeSet<>();
         for (String module : MODULES) {
             try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
-                files.filter(file -> file.toString().endsWith(".java")).map(ContractsTest::read)
-                        .flatMap(text -> PROPERTY.matcher(text).results())
-                        .map((MatchResult match) -> match.group(1)).forEach(properties::add);
+                properties.addAll(propertiesIn(files));
             }
         }
         return properties;
+    }
+
+    private static List<String> propertiesIn(Stream<Path> files) {
+        return files.filter(file -> file.toString().endsWith(".java")).map(ContractsTest::read)
+                .flatMap(text -> PROPERTY.matcher(text).results())
+                .map((MatchResult match) -> match.group(1)).distinct().toList();
     }
 
     private static Stream<String> services(String module) throws IOException {

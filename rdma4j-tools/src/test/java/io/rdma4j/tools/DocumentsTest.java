@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -22,12 +23,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What the documents name is there: classes, members, packages, files and the pages they link to. */
 class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    /** Names what was there when it was written. */
+    private static final Path HISTORY = ROOT.resolve("docs/evidence/history");
     private static final List<Document> DOCUMENTS = documents();
     private static final SourceNames SOURCES = sources();
 
     private static final Pattern FENCED = Pattern.compile("(?s)```.*?```");
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*?) *$");
     private static final Pattern PACKAGE = Pattern.compile("\\bio\\.rdma4j(?:\\.[a-z0-9]+)*\\b");
     /** As `softnic.engine`, without what all have in common. */
     private static final Pattern SHORT_PACKAGE = Pattern.compile(
@@ -53,7 +57,10 @@ class DocumentsTest {
             "RestrictAddressFamilies",
             // Of Netty.
             "MultiThreadIoEventLoopGroup", "NioIoHandler", "NioServerSocketChannel",
-            "ServerBootstrap", "FileRegion",
+            "ServerBootstrap", "FileRegion", "ByteBuf", "ChannelFuture", "ChannelHandler",
+            "IdleStateHandler",
+            // Of JUCX.
+            "UcpContext", "UcpEndpoint", "UcpListener", "UcpRequest", "UcpWorker",
             // Of DiSNI and DaRPC.
             "DaRPCClient", "DaRPCServer", "DiSNI", "IbvQP", "IbvRecvWR", "IbvSendWR", "IbvSge",
             "RDMAvsTcpBenchmarkServer", "RdmaActiveEndpointGroup", "RdmaCm", "RdmaCmEvent",
@@ -61,16 +68,21 @@ class DocumentsTest {
             "ReadServer", "SendRecvServer", "VerbsClient", "VerbsServer",
             // Of Kubernetes.
             "NetworkPolicy", "None");
-    /** Patterns of names, and members of DiSNI's classes. */
-    private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX", "deallocPd",
-            "destroyCQ", "destroyCompChannel", "destroyQP", "getRdmaMod", "getSgeMod",
+    /** Patterns of names, and members of classes of others. */
+    private static final Set<String> FOREIGN_MEMBERS = Set.of("onX", "pollX",
+            // Of JUCX.
+            "sendTaggedNonBlocking", "recvTaggedNonBlocking", "sendStreamNonBlocking",
+            "recvStreamNonBlocking", "sendAmNonBlocking",
+            // Of DiSNI.
+            "deallocPd", "destroyCQ", "destroyCompChannel", "destroyQP", "getRdmaMod", "getSgeMod",
             "getVerbs");
     /** What a run of the programs writes where Linux's devices are. */
     private static final Set<String> FILES_TO_COME = Set.of("docs/evidence/interop-native.md");
     private static final List<String> PACKAGES_OF_THE_JDK = List.of("com.sun.net.httpserver",
             "java.io", "java.lang", "java.lang.foreign", "java.net", "java.net.http",
             "java.nio.channels", "java.nio.channels.spi",
-            "java.time", "java.util", "jdk.jfr");
+            "java.nio.file", "java.security", "java.time", "java.util", "java.util.concurrent",
+            "jdk.jfr");
 
     /** A file of Markdown. */
     private record Document(Path path, String text) {
@@ -80,8 +92,10 @@ class DocumentsTest {
                     .map(match -> match.group(1));
         }
 
+        /** {@return what is fenced, but for Java, which {@link DocumentedCodeTest} compiles} */
         Stream<String> drawings() {
-            return FENCED.matcher(text).results().map(MatchResult::group);
+            return FENCED.matcher(text).results().map(MatchResult::group)
+                    .filter(fenced -> !fenced.startsWith("```java"));
         }
 
         @Override
@@ -131,7 +145,36 @@ class DocumentsTest {
         assertThat(broken).isEmpty();
     }
 
-    /** {@code interop/run} says in one line what became of all runs; the README says it in short. */
+    @Test
+    void anchorsOfLinksAreHeadings() {
+        List<String> broken = new ArrayList<>();
+        for (Document document : DOCUMENTS) {
+            matches(LINK, document.text()).map(link -> link.substring(2, link.length() - 1))
+                    .filter(link -> link.startsWith("#")
+                            || (!link.contains("://") && link.contains(".md#")))
+                    .filter(link -> !anchors(link.startsWith("#") ? document.text()
+                            : read(document.path().resolveSibling(link.replaceAll("#.*", ""))))
+                            .contains(link.replaceAll(".*#", "")))
+                    .forEach(link -> broken.add(document + ": " + link));
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    /** {@return the names that viewers of Markdown give to the headings of a page} */
+    private static Set<String> anchors(String page) {
+        Set<String> anchors = new HashSet<>();
+        HEADING.matcher(FENCED.matcher(page).replaceAll("")).results().forEach(heading -> {
+            String anchor = heading.group(1).replaceAll("\\[([^]]*)]\\([^)]*\\)", "$1")
+                    .toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "")
+                    .replace(' ', '-');
+            String name = anchor;
+            for (int i = 1; !anchors.add(name); i++) {
+                name = anchor + "-" + i;
+            }
+        });
+        return anchors;
+    }
+
     @Test
     void indexOfDecisionsHasEach() throws IOException {
         List<String> rows = new ArrayList<>();
@@ -147,18 +190,24 @@ class DocumentsTest {
                 .filter(line -> line.matches("\\| \\d+ .*"))).containsExactlyElementsOf(rows);
     }
 
+    /** {@code interop/run} says in one line what became of all runs; the documents say it in short. */
     @Test
-    void readmeSaysHowManyRunsWithLinuxFailed() throws IOException {
-        String readme = Files.readString(ROOT.resolve("README.md")).replaceAll("\\s+", " ");
-        for (String name : List.of("docs/evidence/interop.md",
-                "docs/evidence/interop-portable.md")) {
-            String text = Files.readString(ROOT.resolve(name));
+    void documentsSayHowManyRunsWithLinuxFailed() throws IOException {
+        for (String name : List.of("interop.md", "interop-portable.md")) {
+            String text = Files.readString(ROOT.resolve("docs", "evidence", name));
             int[] runs = counts(text, "Matrix: ([^.]+)\\.");
             int[] scenarios = counts(text, "Scenarios: ([^.]+)\\.");
-            assertThat(readme).contains(String.format(Locale.ROOT,
-                    "](%s) %d of %,d runs and %d of %d scenarios failed", name, runs[0], runs[1],
-                    scenarios[0], scenarios[1]));
+            assertThat(inOneLine("docs/reference/what-works.md")).contains(String.format(
+                    Locale.ROOT, "](../evidence/%s) %d of %,d runs and %d of %d scenarios failed",
+                    name, runs[0], runs[1], scenarios[0], scenarios[1]));
+            assertThat(inOneLine("README.md"))
+                    .contains(
+                            String.format(Locale.ROOT, "%d of %,d runs failed", runs[0], runs[1]));
         }
+    }
+
+    private static String inOneLine(String document) throws IOException {
+        return Files.readString(ROOT.resolve(document)).replaceAll("\\s+", " ");
     }
 
     /** @return how many failed, of how many */
@@ -176,12 +225,12 @@ class DocumentsTest {
 
     /** The first row of the table is the software RoCE device over the network. */
     @Test
-    void readmeSaysHowManyConformanceCasesPass() throws IOException {
+    void documentsSayHowManyConformanceCasesPass() throws IOException {
         Matcher row = Pattern.compile("\\| software-roce \\| (\\d+) of (\\d+)"
                 + "(?:, (\\d+) accepted without effect)? \\|").matcher(
                         Files.readString(ROOT.resolve("docs", "evidence", "conformance.md")));
         assertThat(row.find()).isTrue();
-        assertThat(Files.readString(ROOT.resolve("README.md")).replaceAll("\\s+", " ")).contains(
+        assertThat(inOneLine("docs/reference/what-works.md")).contains(
                 "Of the " + row.group(2) + " cases of the conformance suite that a software RoCE"
                         + " device must pass, " + row.group(1) + " do and " + row.group(3)
                         + " are accepted without an effect");
@@ -189,8 +238,10 @@ class DocumentsTest {
 
     private static List<String> wrong(Function<Document, Stream<String>> names,
             Predicate<String> isRight) {
-        return DOCUMENTS.stream().flatMap(document -> names.apply(document).distinct()
-                .filter(name -> !isRight.test(name)).map(name -> document + ": " + name)).toList();
+        return DOCUMENTS.stream().filter(document -> !document.path().startsWith(HISTORY))
+                .flatMap(document -> names.apply(document).distinct()
+                        .filter(name -> !isRight.test(name)).map(name -> document + ": " + name))
+                .toList();
     }
 
     private static Stream<String> matches(Pattern pattern, String text) {

@@ -55,15 +55,15 @@ class PromisesTest {
     }
 
     @Test
-    void commandsOfTheDocumentsAreCommandsAndTheReadmeHasAll() throws IOException {
+    void commandsOfTheDocumentsAreCommandsAndOnePageHasAll() throws IOException {
         Set<String> commands = matches(List.of(Files.readString(ROOT.resolve(
                 "rdma4j-tools/src/main/java/io/rdma4j/tools/Main.java"))), COMMAND);
         commands.addAll(
                 matches(List.of(Files.readString(ROOT.resolve("rdma4j"))), COMMAND_OF_LAUNCHER));
         assertThat(commands).containsAll(matches(documents(), COMMAND_OF_A_DOCUMENT));
-        String readme = Files.readString(ROOT.resolve("README.md"));
+        String page = Files.readString(ROOT.resolve("docs/reference/commands.md"));
         assertThat(commands).filteredOn(Predicate.not(INTERNAL_COMMANDS::contains))
-                .allSatisfy(command -> assertThat(readme).containsPattern(
+                .allSatisfy(command -> assertThat(page).containsPattern(
                         command.replaceFirst("^(ibv_u[cd])_pingpong$", "$1_(…|pingpong)")));
     }
 

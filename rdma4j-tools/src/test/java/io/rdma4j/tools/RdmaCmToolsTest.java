@@ -252,7 +252,7 @@ class RdmaCmToolsTest {
             try (Running client = start(client("ucmatose") + " --patience 1 -C 10")) {
                 client.awaitEnd();
             }
-            server.assertFails(251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
+            server.assertFails(1, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
         }
     }
 
@@ -275,7 +275,7 @@ class RdmaCmToolsTest {
             try (Running client = start(client("ucmatose") + " --patience 8 -c 1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
-            server.assertFails(146, "1 of 2 connections are connected", "return status -110");
+            server.assertFails(1, "1 of 2 connections are connected", "return status -110");
         }
     }
 
@@ -314,7 +314,7 @@ class RdmaCmToolsTest {
                 client.lineWith("receiving data transfers");
             }
             // The last word of its connection may have died with it.
-            server.assertFails(146, " of 2 connections are connected");
+            server.assertFails(1, " of 2 connections are connected");
         }
     }
 
@@ -391,15 +391,15 @@ class RdmaCmToolsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"ucmatose -s 127.0.0.1 -p 9, 8, RDMA_CM_EVENT_REJECTED",
+    @CsvSource({"ucmatose -s 127.0.0.1 -p 9, 1, RDMA_CM_EVENT_REJECTED",
         "udaddy -s 127.0.0.1, 1, RDMA_CM_EVENT_UNREACHABLE",
         "cmtime -s 127.0.0.1 -p 9, 1, RDMA_CM_EVENT_REJECTED",
         "rping -c -a 127.0.0.1 -p 9, 1, rejected (8: invalid service ID: no process listens",
-        "ucmatose -s no.such.host.invalid, 255, unknown host",
-        "udaddy -s no.such.host.invalid, 255, unknown host",
-        "mckey -m no.such.host.invalid, 255, unknown host",
-        "mckey -m 10.0.0.1, 234, no multicast address",
-        "mckey -m 239.7.7.7 -S 5000 -b 127.0.0.1, 234, larger than active mtu"})
+        "ucmatose -s no.such.host.invalid, 1, unknown host",
+        "udaddy -s no.such.host.invalid, 1, unknown host",
+        "mckey -m no.such.host.invalid, 1, unknown host",
+        "mckey -m 10.0.0.1, 1, no multicast address",
+        "mckey -m 239.7.7.7 -S 5000 -b 127.0.0.1, 1, larger than active mtu"})
     void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
         try (Running program = start(line)) {
             program.assertFails(status, words);
@@ -409,7 +409,7 @@ class RdmaCmToolsTest {
     @Test
     void nobodySendsToTheGroup() throws Exception {
         try (Running receiver = start("mckey --patience 1 -m " + OTHER_GROUP + " -b " + ADDRESS)) {
-            receiver.assertFails(146, "nothing came from the peer for 1 s",
+            receiver.assertFails(1, "nothing came from the peer for 1 s",
                     "0 of 10 messages were received");
         }
     }

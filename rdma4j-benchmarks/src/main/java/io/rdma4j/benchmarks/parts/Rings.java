@@ -82,12 +82,17 @@ public class Rings {
     @Benchmark
     public ReceiveRequest receive() {
         synchronized (receives) {
-            Objects.requireNonNull(receives.free()).assign(receive);
-            receives.post();
+            requireRoom(receives.post(receive));
         }
         ReceiveRequest taken = Objects.requireNonNull(receives.take());
         receives.release(taken);
         return taken;
+    }
+
+    private static void requireRoom(boolean isPosted) {
+        if (!isPosted) {
+            throw new IllegalStateException("the ring has room");
+        }
     }
 
     /** A completion, added and taken. */

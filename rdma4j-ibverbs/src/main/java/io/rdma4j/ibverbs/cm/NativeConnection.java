@@ -28,7 +28,7 @@ final class NativeConnection
         implements
             CmConnection,
             NativeId.Hearer,
-            NativeConnections.Open,
+            ConnectionServices.Open,
             Route.Outcome {
     private static final byte[] NOTHING = {};
 
@@ -98,7 +98,7 @@ final class NativeConnection
     private static final Set<State> WITH_PEER = EnumSet.of(State.REPLIED, State.REQUESTED,
             State.ACCEPTED, State.ESTABLISHED);
 
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final NativeId id;
     private final @Nullable ConnectRequest request;
     private final Route route;
@@ -107,7 +107,7 @@ final class NativeConnection
     private volatile @Nullable Handler handler;
     private State state;
 
-    private NativeConnection(NativeConnections device, NativeId id, State state,
+    private NativeConnection(ConnectionServices device, NativeId id, State state,
             @Nullable ConnectRequest request) {
         this.device = device;
         this.id = id;
@@ -118,7 +118,7 @@ final class NativeConnection
     }
 
     /** Requests a connection. */
-    static NativeConnection ask(NativeConnections device, ConnectRequest request, Handler handler)
+    static NativeConnection ask(ConnectionServices device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeConnection connection = new NativeConnection(device, device.bound(request),
                 State.FINDING_ROUTE, request);
@@ -134,7 +134,7 @@ final class NativeConnection
     }
 
     /** Notifies the handler of a connection request. {@return the connection} */
-    static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
+    static NativeListener.Asked requested(ConnectionServices device, NativeId id, IdEvent event,
             CmListener.Handler handler) throws RdmaException {
         NativeConnection connection = new NativeConnection(device, id, State.REQUESTED, null);
         InetSocketAddress local = id.local("listen");
@@ -150,7 +150,7 @@ final class NativeConnection
         device.keep(this);
     }
 
-    NativeConnections device() {
+    ConnectionServices device() {
         return device;
     }
 

@@ -38,31 +38,9 @@ import java.util.function.UnaryOperator;
  * kinds on one interface, the kernel takes the first, and the others refuse with EADDRNOTAVAIL.
  */
 public final class NativeConnections implements AutoCloseable {
-    /** Of the messages REQ, REP and REJ, less the header in front. IBTA 12.6, A11. */
-    private static final PrivateDataLimits OF_INFINIBAND = new PrivateDataLimits(56, 196, 148);
-    /** Linux's siw keeps the length, with four bytes more, in one byte. */
-    private static final PrivateDataLimits OF_IWARP = new PrivateDataLimits(251, 251, 251);
-
-    private final CmChannel channel;
+    private final ConnectionServices services;
     private final CmContext via;
-    private final UnaryOperator<CmListener.Handler> following;
     private final boolean isIwarp;
-    private final Set<Open> open = ConcurrentHashMap.newKeySet();
-    private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
-    private volatile boolean isClosed;
-
-    /** Something that ends with the device. */
-    interface Open {
-        /** Ends it. Idempotent. */
-        void close();
-    }
-
-    /** An open device that has them. */
-    public interface Owner {
-        /** {@return its connections, null if the system has no connection manager for programs} */
-        @Nullable
-        NativeConnections connections();
-    }
 
     /**
      * @param channel of all devices
@@ -71,66 +49,17 @@ public final class NativeConnections implements AutoCloseable {
      */
     public NativeConnections(CmChannel channel, CmContext via,
             UnaryOperator<CmListener.Handler> following) {
-        this.channel = channel;
+        services = new ConnectionServices(channel, via, following);
         this.via = via;
-        this.following = following;
-        isIwarp = via.device().transport() == TransportType.IWARP;
+        isIwarp = services.isIwarp();
     }
 
-    CmChannel channel() {
-        return channel;
-    }
-
-    CmContext via() {
-        return via;
-    }
-
-    boolean isIwarp() {
-        return isIwarp;
-    }
-
-    /** {@return whether the port of a local address has an InfiniBand link, with LIDs and partitions} */
-    boolean isInfiniband(InetAddress local) throws RdmaException {
-        return !isIwarp
-                && via.queryPort(via.portNumber(local)).linkLayer() == LinkLayer.INFINIBAND;
-    }
-
-    /**
-     * {@return the device that received a request, null if the id does not listen on it or it is closed}
-     *
-     * @param devices the devices that are listened on, null for only this one
-     */
-    @Nullable
-    NativeConnections ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
-        NativeConnections found = null;
-        if (name != null && devices != null) {
-            found = devices.named(name) instanceof Owner owner ? owner.connections() : null;
-        } else if (via.device().name().equals(name)) {
-            found = this;
-        }
-        return found == null || found.isClosed ? null : found;
-    }
-
-    /**
-     * Checks that an id is at this device.
-     *
-     * @throws RdmaException EADDRNOTAVAIL if it is at another one
-     */
-    void requireHere(NativeId id, String operation) throws RdmaException {
-        String name = id.deviceName();
-        if (name != null && !name.equals(via.device().name())) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, operation,
-                    "the kernel has given the address to " + name + ", not to "
-                            + via.device().name() + "; use that device, or another address");
-        }
+    /** {@return what its ids, listeners and groups need of it} */
+    public ConnectionServices services() {
+        return services;
     }
 
     // ---------------------------------------------------------------- what the transport decides
-
-    /** {@return how much private data connections carry} */
-    public PrivateDataLimits privateDataLimits() {
-        return isIwarp ? OF_IWARP : OF_INFINIBAND;
-    }
 
     /**
      * Checks that packets can leave for a destination.
@@ -155,6 +84,11 @@ public final class NativeConnections implements AutoCloseable {
                 : InfinibandBringUp.unconnected(via.portNumber(local));
     }
 
+    /** {@return how much private data connections carry} */
+    public PrivateDataLimits privateDataLimits() {
+        return services.privateDataLimits();
+    }
+
     // ---------------------------------------------------------------- connecting
 
     /**
@@ -166,9 +100,9 @@ public final class NativeConnections implements AutoCloseable {
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
         requireConnected("listen", request.space(), request.type());
-        return NativeListener.start(this, request,
+        return NativeListener.start(services, request,
                 (device, id, event) -> NativeConnection.requested(device, id, event,
-                        device.following.apply(handler)),
+                        device.following(handler)),
                 handler);
     }
 
@@ -183,12 +117,12 @@ public final class NativeConnections implements AutoCloseable {
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
         requireConnected("connect", request.space(), request.type());
-        return NativeConnection.ask(this, request, handler);
+        return NativeConnection.ask(services, request, handler);
     }
 
     private void requireConnected(String operation, PortSpace space, QueuePairType type)
             throws RdmaException {
-        requireOpen(operation);
+        services.requireOpen(operation);
         boolean isThere = switch (type) {
             case RC -> space == PortSpace.TCP || (space == PortSpace.IB && !isIwarp);
             case UC -> space == PortSpace.IB && !isIwarp;
@@ -202,60 +136,16 @@ public final class NativeConnections implements AutoCloseable {
         }
     }
 
-    void requireOpen(String operation) throws RdmaException {
-        if (isClosed) {
-            throw new RdmaClosedException(operation, "the device is closed");
-        }
-    }
-
     /** {@return its datagram services, null on iWARP} */
     public @Nullable CmDatagrams datagramServices() {
-        return isIwarp ? null : new NativeDatagrams(this);
-    }
-
-    /**
-     * {@return an id at an address of this device}
-     *
-     * @throws RdmaException EADDRNOTAVAIL if the kernel gives it to another device
-     */
-    NativeId bound(ConnectRequest request) throws RdmaException {
-        NativeId id = ids(request.space(), request.type(), request.port(), request.source())
-                .one();
-        try {
-            requireHere(id, "bind address");
-            if (request.options().typeOfService() != 0) {
-                id.typeOfService(request.options().typeOfService());
-            }
-            Integer timeout = request.options().ackTimeoutExponent();
-            if (timeout != null) {
-                id.ackTimeoutExponent(timeout);
-            }
-            return id;
-        } catch (RdmaException e) {
-            id.destroy();
-            throw e;
-        }
-    }
-
-    /** {@return ids with an address, for queue pairs of a type} */
-    BoundIds ids(PortSpace space, QueuePairType type, @Nullable PortReservation reservation,
-            InetSocketAddress address) throws RdmaException {
-        return type == QueuePairType.UC
-                ? BoundIds.of(KernelPorts.takeUnreliable(channel, space, reservation, address))
-                : KernelPorts.take(channel, space, reservation, address);
-    }
-
-    /** {@return the address that a listener is bound to} */
-    static InetSocketAddress place(ListenRequest request, InetAddress wildcard) {
-        InetAddress only = request.address();
-        return new InetSocketAddress(only == null ? wildcard : only, request.port());
+        return isIwarp ? null : new NativeDatagrams(services);
     }
 
     // ---------------------------------------------------------------- groups
 
     /** {@return the LID of a group that an id has joined by a port, for attaching queue pairs; 0 if it has none} */
     public int groupLid(Gid group, int port) {
-        for (Open each : open) {
+        for (ConnectionServices.Open each : services.open()) {
             if (each instanceof NativeMembership membership) {
                 int lid = membership.lid(group, port);
                 if (lid != 0) {
@@ -270,46 +160,14 @@ public final class NativeConnections implements AutoCloseable {
 
     /** Notifies a watcher of the device's events, as far as its ids get them, until it is closed. */
     public void watch(CmContext.Watcher watcher) {
-        watchers.add(watcher);
-    }
-
-    /** {@return whether an event was about the device; its watchers were then notified} */
-    boolean hearOfDevice(NativeId id, IdEvent event) {
-        if (event.type() == EventType.DEVICE_REMOVAL) {
-            watchers.forEach(CmContext.Watcher::onDeviceGone);
-            return true;
-        }
-        if (event.type() != EventType.ADDR_CHANGE) {
-            return false;
-        }
-        try {
-            InetAddress changed = id.local("hear of address").getAddress();
-            watchers.forEach(each -> each.onAddressChanged(changed));
-        } catch (RdmaException closed) {
-            // The id was closed, so the address is not needed any more.
-        }
-        return true;
+        services.watch(watcher);
     }
 
     // ---------------------------------------------------------------- the end
 
-    /** Keeps something until it is closed, or closes it with the device. */
-    void keep(Open one) {
-        open.add(one);
-        if (isClosed) {
-            one.close();
-        }
-    }
-
-    void forget(Open one) {
-        open.remove(one);
-    }
-
     /** Closes all its remaining objects; a handler's present call may still run, but no new one starts. Idempotent. */
     @Override
     public void close() {
-        isClosed = true;
-        watchers.clear();
-        List.copyOf(open).forEach(Open::close);
+        services.close();
     }
 }

@@ -18,10 +18,10 @@ import java.util.List;
  * A listener at a port of one address, or of all addresses of all native devices. Requests that the handler was
  * notified of belong to it, even after the listener is closed; the kernel rejects all later ones.
  */
-final class NativeListener implements CmListener, NativeId.Hearer, NativeConnections.Open {
+final class NativeListener implements CmListener, NativeId.Hearer, ConnectionServices.Open {
     private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
 
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final List<NativeId> ids;
     private final ListenRequest request;
     private final Teller teller;
@@ -39,11 +39,11 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     /** Notifies the application of a request. */
     interface Teller {
         /** @throws RdmaException EIO if the request is invalid */
-        Asked tell(NativeConnections device, NativeId request, IdEvent event)
+        Asked tell(ConnectionServices device, NativeId request, IdEvent event)
                 throws RdmaException;
     }
 
-    private NativeListener(NativeConnections device, List<NativeId> ids, ListenRequest request,
+    private NativeListener(ConnectionServices device, List<NativeId> ids, ListenRequest request,
             Teller teller, UnknownEvents others) {
         this.device = device;
         this.ids = ids;
@@ -57,10 +57,10 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
      *
      * @param others notified of events without a name here
      */
-    static NativeListener start(NativeConnections device, ListenRequest request, Teller teller,
+    static NativeListener start(ConnectionServices device, ListenRequest request, Teller teller,
             UnknownEvents others) throws RdmaException {
         BoundIds bound = device.ids(request.space(), request.type(), request.reservation(),
-                NativeConnections.place(request, Inet4Address.ofLiteral("0.0.0.0")));
+                ConnectionServices.place(request, Inet4Address.ofLiteral("0.0.0.0")));
         List<NativeId> ids = bound.all();
         NativeListener listener = new NativeListener(device, ids, request, teller, others);
         try {
@@ -87,7 +87,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
         }
         RdmaException obstacle = null;
         try {
-            NativeConnections via = device.ofDevice(asking.deviceName(), request.devices());
+            ConnectionServices via = device.ofDevice(asking.deviceName(), request.devices());
             obstacle = obstacle(via, asking);
             if (via != null && obstacle == null) {
                 unanswered.add(teller.tell(via, asking, event));
@@ -110,7 +110,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     }
 
     /** {@return why a request is not reported, null if it is} */
-    private @Nullable RdmaException obstacle(@Nullable NativeConnections via, NativeId asking)
+    private @Nullable RdmaException obstacle(@Nullable ConnectionServices via, NativeId asking)
             throws RdmaException {
         unanswered.removeIf(each -> !each.isUnanswered());
         if (isClosed) {

@@ -17,16 +17,16 @@ final class NativeLookup
         implements
             CmLookup,
             NativeId.Hearer,
-            NativeConnections.Open,
+            ConnectionServices.Open,
             Route.Outcome {
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final NativeId id;
     private final ConnectRequest request;
     private final Route route;
     /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
-    private NativeLookup(NativeConnections device, NativeId id, ConnectRequest request,
+    private NativeLookup(ConnectionServices device, NativeId id, ConnectRequest request,
             Handler handler) {
         this.device = device;
         this.id = id;
@@ -36,7 +36,7 @@ final class NativeLookup
     }
 
     /** Begins to look it up. */
-    static NativeLookup ask(NativeConnections device, ConnectRequest request, Handler handler)
+    static NativeLookup ask(ConnectionServices device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeLookup lookup = new NativeLookup(device, device.bound(request), request, handler);
         lookup.id.hearer(lookup);

@@ -17,14 +17,14 @@ final class NativeLookupRequest
         implements
             CmLookupRequest,
             NativeId.Hearer,
-            NativeConnections.Open {
-    private final NativeConnections device;
+            ConnectionServices.Open {
+    private final ConnectionServices device;
     private final NativeId id;
     private final InetSocketAddress local;
     private final InetSocketAddress peer;
     private final AtomicBoolean isAnswered = new AtomicBoolean();
 
-    private NativeLookupRequest(NativeConnections device, NativeId id, InetSocketAddress local,
+    private NativeLookupRequest(ConnectionServices device, NativeId id, InetSocketAddress local,
             InetSocketAddress peer) {
         this.device = device;
         this.id = id;
@@ -33,7 +33,7 @@ final class NativeLookupRequest
     }
 
     /** Notifies the handler of it. */
-    static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
+    static NativeListener.Asked requested(ConnectionServices device, NativeId id, IdEvent event,
             Handler handler) throws RdmaException {
         InetSocketAddress local = id.local("listen");
         InetSocketAddress peer = id.peer("listen");

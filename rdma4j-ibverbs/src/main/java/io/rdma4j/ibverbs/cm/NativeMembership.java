@@ -21,10 +21,10 @@ final class NativeMembership
         implements
             CmMembership,
             NativeId.Hearer,
-            NativeConnections.Open {
+            ConnectionServices.Open {
     private static final String JOIN = "join multicast group";
 
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final NativeId id;
     private final JoinRequest request;
     private final boolean isInfiniband;
@@ -32,7 +32,7 @@ final class NativeMembership
     /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
-    private NativeMembership(NativeConnections device, NativeId id, JoinRequest request,
+    private NativeMembership(ConnectionServices device, NativeId id, JoinRequest request,
             Handler handler, boolean isInfiniband) {
         this.isInfiniband = isInfiniband;
         this.device = device;
@@ -46,7 +46,7 @@ final class NativeMembership
      *
      * @param isInfiniband whether the link is InfiniBand, whose groups have LIDs and Q_Keys
      */
-    static NativeMembership join(NativeConnections device, JoinRequest request, Handler handler,
+    static NativeMembership join(ConnectionServices device, JoinRequest request, Handler handler,
             boolean isInfiniband) throws RdmaException {
         NativeId id = KernelPorts.take(device.channel(), PortSpace.UDP, null,
                 new InetSocketAddress(request.local(), 0)).one();

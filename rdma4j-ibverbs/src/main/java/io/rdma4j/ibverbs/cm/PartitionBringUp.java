@@ -17,12 +17,12 @@ import java.util.List;
  * rdma_init_qp_attr}.
  */
 final class PartitionBringUp implements QueuePairBringUp {
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final InetAddress local;
     private final QueuePairBringUp common;
 
     /** @param common the steps that are the same in any partition */
-    PartitionBringUp(NativeConnections device, InetAddress local, QueuePairBringUp common) {
+    PartitionBringUp(ConnectionServices device, InetAddress local, QueuePairBringUp common) {
         this.device = device;
         this.local = local;
         this.common = common;

@@ -9,7 +9,7 @@ import io.rdma4j.verbs.RdmaException;
  * except {@link #find}.
  */
 final class Route {
-    private final NativeConnections device;
+    private final ConnectionServices device;
     private final NativeId id;
     private final Outcome outcome;
 
@@ -22,7 +22,7 @@ final class Route {
         void onNoRoute(Errno reason);
     }
 
-    Route(NativeConnections device, NativeId id, Outcome outcome) {
+    Route(ConnectionServices device, NativeId id, Outcome outcome) {
         this.device = device;
         this.id = id;
         this.outcome = outcome;

@@ -28,10 +28,10 @@ final class CompletionReading {
     private final CompletionSlot slot = new CompletionSlot();
     private final Completed completed = new Completed();
 
-    CompletionReading(NativeContext context) {
-        ledgers = context.ledgers();
-        states = context.states();
-        confusesFlags = context.faults().confusesFlags();
+    CompletionReading(ContextServices services) {
+        ledgers = services.ledgers();
+        states = services.states();
+        confusesFlags = services.faults().confusesFlags();
     }
 
     private static WorkCompletionStatus[] statuses() {

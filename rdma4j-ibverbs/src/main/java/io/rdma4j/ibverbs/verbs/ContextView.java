@@ -41,12 +41,12 @@ record ContextView(NativeContext context) implements ShownContext {
 
     @Override
     public int queuePairCount() {
-        return context.events().queuePairs().size();
+        return context.services().events().queuePairs().size();
     }
 
     @Override
     public List<QueuePairData> queuePairs() {
-        return context.events().queuePairs().values().stream().map(ContextView::data)
+        return context.services().events().queuePairs().values().stream().map(ContextView::data)
                 .flatMap(Optional::stream).toList();
     }
 

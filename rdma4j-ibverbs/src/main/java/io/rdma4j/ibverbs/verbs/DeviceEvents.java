@@ -22,35 +22,35 @@ import java.util.concurrent.ConcurrentHashMap;
  * objects that they concern. All completion queues share one completion channel of the library.
  */
 final class DeviceEvents {
-    private final NativeContext context;
+    private final ContextServices services;
     private final Library<VerbsSymbol> verbs;
     private final long channel;
     private final int asyncDescriptor;
     private final int channelDescriptor;
     private final EventLoop loop;
     private final RegionWatch regionWatch;
-    private final Map<Long, NativeCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+    private final Map<Long, CompletionEventTarget> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
-    private final Map<Integer, NativeQueuePair> queuePairsByNumber = new ConcurrentHashMap<>();
-    private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
+    private final Map<Integer, KernelStateTarget> queuePairsByNumber = new ConcurrentHashMap<>();
+    private final Map<Long, AsyncEventTarget> sharedReceiveQueues = new ConcurrentHashMap<>();
     private final DeviceEventChannel asyncEventChannel;
     private final AsyncEventSource portEvents;
 
     /** @throws RdmaException if the process has no descriptors for it; nothing stays open then */
-    DeviceEvents(NativeContext context, NativeLibraries libraries) throws RdmaException {
-        this.context = context;
-        verbs = context.verbs();
-        asyncEventChannel = new DeviceEventChannel(context.device().name());
+    DeviceEvents(ContextServices services, NativeLibraries libraries) throws RdmaException {
+        this.services = services;
+        verbs = services.verbs();
+        asyncEventChannel = new DeviceEventChannel(services.device().name());
         portEvents = newSource(null);
-        asyncDescriptor = Native.getInt(Native.at(context.pointer(), Context.SIZE),
+        asyncDescriptor = Native.getInt(Native.at(services.pointer(), Context.SIZE),
                 Context.ASYNC_FD);
-        channel = verbs.get(VerbsSymbol.CREATE_COMP_CHANNEL).call(context.pointer()).pointer(
+        channel = verbs.get(VerbsSymbol.CREATE_COMP_CHANNEL).call(services.pointer()).pointer(
                 "open device", "the device gives no completion channel; raise ulimit -n");
         boolean isStarted = false;
         try {
             channelDescriptor = Native.getInt(Native.at(channel, Layout.CompletionChannel.SIZE),
                     Layout.CompletionChannel.FD);
-            loop = new EventLoop(libraries.system(), "rdma4j-" + context.device().name());
+            loop = new EventLoop(libraries.system(), "rdma4j-" + services.device().name());
             regionWatch = new RegionWatch(loop);
             isStarted = true;
         } finally {
@@ -72,7 +72,7 @@ final class DeviceEvents {
     }
 
     /** {@return the completion queues by the addresses of their {@code ibv_cq}} */
-    Map<Long, NativeCompletionQueue> completionQueues() {
+    Map<Long, CompletionEventTarget> completionQueues() {
         return completionQueues;
     }
 
@@ -82,12 +82,12 @@ final class DeviceEvents {
     }
 
     /** {@return the queue pairs of this process by their numbers} */
-    Map<Integer, NativeQueuePair> queuePairsByNumber() {
+    Map<Integer, KernelStateTarget> queuePairsByNumber() {
         return queuePairsByNumber;
     }
 
     /** {@return the shared receive queues by the addresses of their {@code ibv_srq}} */
-    Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues() {
+    Map<Long, AsyncEventTarget> sharedReceiveQueues() {
         return sharedReceiveQueues;
     }
 
@@ -97,7 +97,7 @@ final class DeviceEvents {
     }
 
     AsyncEventSource newSource(@Nullable Object subject) {
-        return new AsyncEventSource(asyncEventChannel, context.device().name(), subject);
+        return new AsyncEventSource(asyncEventChannel, services.device().name(), subject);
     }
 
     /** {@return the channel on which the application waits for asynchronous events} */
@@ -114,7 +114,7 @@ final class DeviceEvents {
                 return;
             }
             long queue = Native.getLong(found, 0);
-            NativeCompletionQueue known = completionQueues.get(queue);
+            CompletionEventTarget known = completionQueues.get(queue);
             verbs.get(VerbsSymbol.ACK_CQ_EVENTS).call(queue, 1);
             if (known != null) {
                 known.onEvent();
@@ -125,7 +125,7 @@ final class DeviceEvents {
     private void readAsyncEvent() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(Layout.AsyncEvent.SIZE + Layout.SLACK, 8);
-            if (verbs.get(VerbsSymbol.GET_ASYNC_EVENT).call(context.pointer(), event.address())
+            if (verbs.get(VerbsSymbol.GET_ASYNC_EVENT).call(services.pointer(), event.address())
                     .value() != 0) {
                 return;
             }

@@ -47,23 +47,23 @@ final class DeviceQueries {
     /** More entries than a port has; those of {@code rdma_rxe} have 1024. */
     private static final int LONGEST_TABLE = 1 << 13;
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final Library<VerbsSymbol> verbs;
     private final long pointer;
     private final int completionVectors;
     private final GidFiles gidFiles;
 
     /** @param gidFiles the kernel's information on GIDs, for libraries that do not provide it */
-    DeviceQueries(NativeContext context, int completionVectors, GidFiles gidFiles) {
-        this.context = context;
+    DeviceQueries(ContextServices services, int completionVectors, GidFiles gidFiles) {
+        this.services = services;
         this.gidFiles = gidFiles;
         this.completionVectors = completionVectors;
-        verbs = context.verbs();
-        pointer = context.pointer();
+        verbs = services.verbs();
+        pointer = services.pointer();
     }
 
     DeviceAttributes device() throws RdmaException {
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
             if (!readExtended(attributes)) {
                 attributes.fill((byte) 0);
@@ -77,16 +77,16 @@ final class DeviceQueries {
 
     /** {@return whether the driver supports the query} */
     private boolean readExtended(MemorySegment attributes) throws RdmaException {
-        NativeFunction function = context.functions().find(ContextOperation.QUERY_DEVICE_EX);
+        NativeFunction function = services.functions().find(ContextOperation.QUERY_DEVICE_EX);
         return function != null && function
                 .call(pointer, 0, attributes.address(), Layout.DeviceAttrEx.SIZE).value() == 0;
     }
 
     long clock() throws RdmaException {
         String operation = "query clock";
-        NativeFunction function = context.functions().require(ContextOperation.QUERY_RT_VALUES,
+        NativeFunction function = services.functions().require(ContextOperation.QUERY_RT_VALUES,
                 operation);
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment values = arena.allocate(Layout.Values.SIZE + Layout.SLACK, 8);
             Native.putInt(values, Layout.Values.COMP_MASK, 1);
             function.call(pointer, values.address()).check(operation, "the device has no clock");
@@ -96,10 +96,10 @@ final class DeviceQueries {
 
     PortAttributes port(int port) throws RdmaException {
         String operation = "query port";
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             requirePort(operation, port);
             MemorySegment attributes = arena.allocate(Layout.PortAttr.SIZE + Layout.SLACK, 8);
-            NativeFunction function = context.functions().find(ContextOperation.QUERY_PORT);
+            NativeFunction function = services.functions().find(ContextOperation.QUERY_PORT);
             Outcome outcome = function == null
                     ? verbs.get(VerbsSymbol.QUERY_PORT).call(pointer, port,
                             attributes.address())
@@ -147,7 +147,7 @@ final class DeviceQueries {
     }
 
     Gid gid(int port, int index) throws RdmaException {
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             requirePort(QUERY_GID, port);
             MemorySegment gid = arena.allocate(2 * Long.BYTES, 8);
             verbs.get(VerbsSymbol.QUERY_GID).call(pointer, port, index, gid.address())
@@ -166,7 +166,7 @@ final class DeviceQueries {
         if (function == null) {
             return gidFiles.entry(gid, port, index, typeWithoutUdp(port));
         }
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment entry = arena.allocate(Layout.GidEntry.SIZE + Layout.SLACK, 8);
             function.call(pointer, port, index, entry.address(), 0, Layout.GidEntry.SIZE)
                     .check(QUERY_GID, "port " + port + " has no entry " + index);
@@ -188,14 +188,14 @@ final class DeviceQueries {
             return gidTableOfFiles();
         }
         long room = gidRoom();
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment table = arena
                     .allocate((room + 1) * Layout.GidEntry.SIZE + Layout.SLACK, 8);
             Outcome outcome = function.call(pointer, table.address(), room, 0,
                     Layout.GidEntry.SIZE);
             if (outcome.value() < 0 || outcome.value() > room) {
                 throw new RdmaException(Errno.EIO, QUERY_GID,
-                        "the kernel does not give the table of " + context.device().name());
+                        "the kernel does not give the table of " + services.device().name());
             }
             List<GidEntry> entries = new ArrayList<>();
             for (int i = 0; i < outcome.value(); i++) {
@@ -236,7 +236,7 @@ final class DeviceQueries {
      */
     private GidType typeWithoutUdp(int port) throws RdmaException {
         return port(port).linkLayer() == LinkLayer.ETHERNET
-                && context.device().transport() == TransportType.INFINIBAND
+                && services.device().transport() == TransportType.INFINIBAND
                         ? GidType.ROCE_V1
                         : GidType.INFINIBAND;
     }
@@ -248,7 +248,7 @@ final class DeviceQueries {
             throw new RdmaException(Errno.EINVAL, operation, "the index must be from 0 to "
                     + (entries - 1) + ", not " + index);
         }
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             requirePort(operation, port);
             MemorySegment key = arena.allocate(Short.BYTES, Short.BYTES);
             verbs.get(VerbsSymbol.QUERY_PKEY).call(pointer, port, index, key.address())
@@ -279,14 +279,14 @@ final class DeviceQueries {
     AddressHandleAttributes pathBack(int port, WorkCompletion completion,
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
-        context.checkOpen();
+        services.checkOpen();
         boolean isGlobal = completion.has(WorkCompletionFlag.GRH);
         if (isGlobal ? header.byteSize() < HEADER_LENGTH
                 : port(port).linkLayer() != LinkLayer.INFINIBAND) {
             throw new RdmaException(Errno.EINVAL, operation, "the completion is not that of a"
                     + " datagram with a global route header, or the memory has not its 40 bytes");
         }
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             requirePort(operation, port);
             MemorySegment source = arena.allocate(Layout.WorkCompletion.SIZE, 8);
             Native.putInt(source, Layout.WorkCompletion.WC_FLAGS, completion.flags());
@@ -309,7 +309,7 @@ final class DeviceQueries {
 
     EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         String operation = "resolve Ethernet address";
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment attributes = arena
                     .allocate(Layout.AddressHandleAttr.SIZE + Layout.SLACK, 8);
             Paths.write(attributes, 0, path);
@@ -334,7 +334,7 @@ final class DeviceQueries {
     void requireXrc(String operation) throws RdmaException {
         if (!device().capabilities().contains(DeviceCapability.XRC)) {
             throw RdmaException.unsupported(operation,
-                    context.device().name() + " has no extended reliable connections (XRC)");
+                    services.device().name() + " has no extended reliable connections (XRC)");
         }
     }
 
@@ -375,7 +375,7 @@ final class DeviceQueries {
 
     /** {@return {@code device_cap_flags_ex}, 0 if the driver does not provide them} */
     private long capabilities() throws RdmaException {
-        return context.inCall(arena -> {
+        return services.inCall(arena -> {
             MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
             return readExtended(attributes)
                     ? Native.getLong(attributes, Layout.DeviceAttrEx.CAP_FLAGS_EX)

@@ -35,10 +35,10 @@ final class ExtendedPosting {
      * @param queuePair the address of an {@code ibv_qp} that was created for these operations
      * @throws RdmaException EOPNOTSUPP if the driver does not support one of them after all
      */
-    ExtendedPosting(NativeContext context, long queuePair, Set<SendOpcode> operations)
+    ExtendedPosting(ContextServices services, long queuePair, Set<SendOpcode> operations)
             throws RdmaException {
-        CallChoice.requireOrdinary(context.hotCalls(), CREATE);
-        this.queuePair = context.verbs().require(VerbsSymbol.QP_TO_QP_EX, CREATE).call(queuePair)
+        CallChoice.requireOrdinary(services.hotCalls(), CREATE);
+        this.queuePair = services.verbs().require(VerbsSymbol.QP_TO_QP_EX, CREATE).call(queuePair)
                 .pointer(CREATE, "the device's driver has no extended queue pairs");
         structure = Native.at(this.queuePair, QueuePairEx.SIZE);
         start = ObjectFunction.WR_START.of(this.queuePair, CREATE);

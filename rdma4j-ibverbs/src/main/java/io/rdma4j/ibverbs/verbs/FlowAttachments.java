@@ -16,14 +16,14 @@ import java.lang.foreign.Arena;
 final class FlowAttachments {
     private static final String ATTACH = "attach flow";
 
-    private final NativeQueuePair queuePair;
-    private final NativeContext context;
+    private final QueuePairServices queuePair;
+    private final ContextServices services;
     /** Under the context's lock. */
     private int open;
 
-    FlowAttachments(NativeQueuePair queuePair, NativeContext context) {
+    FlowAttachments(QueuePairServices queuePair, ContextServices services) {
         this.queuePair = queuePair;
-        this.context = context;
+        this.services = services;
     }
 
     Flow attach(FlowRule rule) throws RdmaException {
@@ -33,10 +33,10 @@ final class FlowAttachments {
             throw new RdmaException(Errno.EINVAL, ATTACH, "flows are for queue pairs of type"
                     + " RAW_PACKET or UD, not " + queuePair.type());
         }
-        NativeFunction create = context.functions().require(ContextOperation.CREATE_FLOW, ATTACH);
-        NativeFunction destroy = context.functions().require(ContextOperation.DESTROY_FLOW,
+        NativeFunction create = services.functions().require(ContextOperation.CREATE_FLOW, ATTACH);
+        NativeFunction destroy = services.functions().require(ContextOperation.DESTROY_FLOW,
                 ATTACH);
-        context.lock();
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             queuePair.checkOpen();
             long pointer = Privileges.pointer(
@@ -46,7 +46,7 @@ final class FlowAttachments {
             open++;
             return new NativeFlow(rule, pointer, destroy);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -72,7 +72,7 @@ final class FlowAttachments {
 
         @Override
         public QueuePair queuePair() {
-            return queuePair;
+            return queuePair.queuePair();
         }
 
         @Override
@@ -83,7 +83,7 @@ final class FlowAttachments {
         @Override
         public void close() throws RdmaException {
             String operation = "close flow";
-            context.lock();
+            services.lock();
             try {
                 if (isClosed) {
                     return;
@@ -92,7 +92,7 @@ final class FlowAttachments {
                 isClosed = true;
                 open--;
             } finally {
-                context.unlock();
+                services.unlock();
             }
         }
     }

@@ -23,19 +23,19 @@ final class GroupAttachments {
     private static final int FIRST_LID = 0xc000;
     private static final int LAST_LID = 0xfffe;
 
-    private final NativeQueuePair queuePair;
-    private final NativeContext context;
+    private final QueuePairServices queuePair;
+    private final ContextServices services;
     /** Each with the LID that it was attached by. */
     private final Map<Gid, Integer> groups = new HashMap<>();
 
-    GroupAttachments(NativeQueuePair queuePair, NativeContext context) {
+    GroupAttachments(QueuePairServices queuePair, ContextServices services) {
         this.queuePair = queuePair;
-        this.context = context;
+        this.services = services;
     }
 
     /** Attaches the queue pair by the LID that the connection manager knows, or 0. */
     void attach(Gid group) throws RdmaException {
-        attachBy(group, () -> context.groupLid(group, queuePair.port()));
+        attachBy(group, () -> services.groupLid(group, queuePair.port()));
     }
 
     void attach(Gid group, int lid) throws RdmaException {
@@ -51,7 +51,7 @@ final class GroupAttachments {
     private void attachBy(Gid group, IntSupplier lidOfGroup) throws RdmaException {
         queuePair.checkOpen();
         checkGroup(group, "attach multicast");
-        context.lock();
+        services.lock();
         try {
             queuePair.checkOpen();
             if (!groups.containsKey(group)) {
@@ -60,14 +60,14 @@ final class GroupAttachments {
                 groups.put(group, lid);
             }
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     void detach(Gid group) throws RdmaException {
         queuePair.checkOpen();
         checkGroup(group, "detach multicast");
-        context.lock();
+        services.lock();
         try {
             queuePair.checkOpen();
             Integer lid = groups.get(group);
@@ -78,7 +78,7 @@ final class GroupAttachments {
             callForGroup(VerbsSymbol.DETACH_MCAST, group, lid, "detach multicast");
             groups.remove(group);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -95,7 +95,7 @@ final class GroupAttachments {
         try (Arena ofCall = Arena.ofConfined()) {
             MemorySegment gid = ofCall.allocate(2 * Long.BYTES, 8);
             Paths.writeGid(gid, 0, group);
-            context.verbs().get(symbol).call(queuePair.pointer(), gid.address(), lid).check(
+            services.verbs().get(symbol).call(queuePair.pointer(), gid.address(), lid).check(
                     operation, "the device refused " + group.addressText()
                             + "; ibv_devinfo -v shows its max_mcast_grp, and on InfiniBand the LID"
                             + " has to be given, or an id to have joined the group"

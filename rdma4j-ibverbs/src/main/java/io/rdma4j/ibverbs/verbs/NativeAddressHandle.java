@@ -20,14 +20,14 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
     private static final String OF_ROCE = "the device refused the path: RoCE needs a global route, an"
             + " entry of the GID table that is in use, and a neighbour that answers";
 
-    private final NativeProtectionDomain domain;
+    private final DomainServices domain;
     private final AddressHandleAttributes attributes;
     private final long pointer;
     private final UseCount users = new UseCount();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
-    NativeAddressHandle(NativeProtectionDomain domain, AddressHandleAttributes attributes)
+    NativeAddressHandle(DomainServices domain, AddressHandleAttributes attributes)
             throws RdmaException {
         this.domain = domain;
         this.attributes = attributes;
@@ -45,7 +45,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
         return pointer;
     }
 
-    NativeProtectionDomain owner() {
+    DomainServices owner() {
         return domain;
     }
 
@@ -63,7 +63,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
     @Override
@@ -74,21 +74,21 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
     @Override
     public void close() throws RdmaException {
         String operation = "close address handle";
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         // The driver reads the path as a request is posted, and not later.
         users.awaitPosted();
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
             }
             users.close(operation);
             isClosed = true;
-            context.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
+            services.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
                     .check(operation, "the device could not free it");
             domain.dependents().remove();
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 

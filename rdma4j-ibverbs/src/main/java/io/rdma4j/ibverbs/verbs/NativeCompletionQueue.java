@@ -42,7 +42,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * requests and for waking threads that wait for completions; this class distinguishes them. Its lock is taken before the
  * context's.
  */
-final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEventTarget {
+final class NativeCompletionQueue implements ExtendedCompletionQueue, CompletionEventTarget {
     private static final String CREATE = "create completion queue";
     private static final String ADVICE = " entries; ibv_devinfo -v shows its max_cqe and max_cq, and"
             + " memory for queues counts against ulimit -l";
@@ -57,7 +57,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private static final int FLAGS_MASK = 1;
     private static final int PARENT_MASK = 1 << 1;
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final CompletionQueueInitAttributes wanted;
     private final long pointer;
     private final MemorySegment notifyFunction;
@@ -71,7 +71,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
     private final Dependents dependents = new Dependents();
     private final AsyncEventSource events;
-    private final @Nullable NativeProtectionDomain parent;
+    private final @Nullable DomainServices parent;
     private final AtomicBoolean isEventAsked = new AtomicBoolean();
     private volatile boolean isSolicitedAsked;
     private final HandlerPolling handlerPolling = new HandlerPolling();
@@ -84,15 +84,15 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
      *
      * @param parent the parent domain, null for none
      */
-    NativeCompletionQueue(NativeContext context, CompletionQueueInitAttributes wanted,
-            @Nullable NativeProtectionDomain parent) throws RdmaException {
-        this.context = context;
+    NativeCompletionQueue(ContextServices services, CompletionQueueInitAttributes wanted,
+            @Nullable DomainServices parent) throws RdmaException {
+        this.services = services;
         this.wanted = wanted;
         this.parent = parent;
         driverLock = new DriverLock(
                 wanted.singleThreaded() || (parent != null && parent.isOfOneThread()));
-        events = context.events().newSource(this);
-        notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
+        events = services.events().newSource(this);
+        notifyFunction = services.functions().address(ContextOperation.REQ_NOTIFY_CQ);
         CompletionChannel channel = wanted.channel();
         announcements = channel == null ? null
                 : CompletionEvents.attach(channel, this, events.ofObject(), ProgressDriver.NONE);
@@ -101,16 +101,16 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         try {
             boolean isExtended = wanted.ignoreOverrun() || parent != null
                     || hasTimes(wanted);
-            made = isExtended ? createExtended(context, wanted, parent) : create(context, wanted);
+            made = isExtended ? createExtended(services, wanted, parent) : create(services, wanted);
             pointer = made;
             polling = hasTimes(wanted)
-                    ? new TimestampPolling(context, pointer, wanted.fields(), arena)
-                    : new PlainPolling(context, pointer, late, arena);
+                    ? new TimestampPolling(services, pointer, wanted.fields(), arena)
+                    : new PlainPolling(services, pointer, late, arena);
             isMade = true;
         } finally {
             if (!isMade) {
                 if (made != 0) {
-                    context.verbs().get(VerbsSymbol.DESTROY_CQ).call(made);
+                    services.verbs().get(VerbsSymbol.DESTROY_CQ).call(made);
                 }
                 release();
             }
@@ -118,7 +118,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         if (parent != null) {
             parent.dependents().add();
         }
-        context.events().completionQueues().put(pointer, this);
+        services.events().completionQueues().put(pointer, this);
     }
 
     private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
@@ -126,18 +126,18 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                 || wanted.fields().contains(CompletionField.COMPLETION_WALLCLOCK);
     }
 
-    private static long create(NativeContext context, CompletionQueueInitAttributes wanted)
+    private static long create(ContextServices services, CompletionQueueInitAttributes wanted)
             throws RdmaException {
-        return context.verbs().get(VerbsSymbol.CREATE_CQ)
-                .call(context.pointer(), wanted.capacity(), 0, context.events().channel(),
+        return services.verbs().get(VerbsSymbol.CREATE_CQ)
+                .call(services.pointer(), wanted.capacity(), 0, services.events().channel(),
                         wanted.completionVector())
                 .pointer(CREATE, "the device refused " + wanted.capacity() + ADVICE);
     }
 
-    private static long createExtended(NativeContext context,
-            CompletionQueueInitAttributes wanted, @Nullable NativeProtectionDomain parent)
+    private static long createExtended(ContextServices services,
+            CompletionQueueInitAttributes wanted, @Nullable DomainServices parent)
             throws RdmaException {
-        NativeFunction function = context.functions().require(ContextOperation.CREATE_CQ_EX,
+        NativeFunction function = services.functions().require(ContextOperation.CREATE_CQ_EX,
                 CREATE);
         int fields = 0;
         for (CompletionField field : ALL_FIELDS) {
@@ -153,7 +153,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                     .allocate(CompletionQueueInitAttrEx.SIZE + Layout.SLACK, 8);
             Native.putInt(attributes, CompletionQueueInitAttrEx.CQE, wanted.capacity());
             Native.putLong(attributes, CompletionQueueInitAttrEx.CHANNEL,
-                    context.events().channel());
+                    services.events().channel());
             Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_VECTOR,
                     wanted.completionVector());
             Native.putLong(attributes, CompletionQueueInitAttrEx.WC_FLAGS, fields);
@@ -162,7 +162,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             Native.putInt(attributes, CompletionQueueInitAttrEx.FLAGS, flags);
             Native.putLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN,
                     parent == null ? 0 : parent.pointer());
-            return function.call(context.pointer(), attributes.address()).pointer(CREATE,
+            return function.call(services.pointer(), attributes.address()).pointer(CREATE,
                     "the device refused fields " + wanted.fields()
                             + (wanted.ignoreOverrun() ? ", or to ignore an overrun" : "")
                             + (parent == null ? "" : ", or a parent domain") + ", or "
@@ -181,8 +181,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return pointer;
     }
 
-    NativeContext owner() {
-        return context;
+    ContextServices owner() {
+        return services;
     }
 
     Dependents dependents() {
@@ -200,7 +200,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
 
     @Override
     public DeviceContext context() {
-        return context;
+        return services.context();
     }
 
     @Override
@@ -430,7 +430,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     /** There may be completions: an event of the library has announced them, and was acknowledged; or work was flushed. */
-    void onEvent() {
+    @Override
+    public void onEvent() {
         CompletionEvents announcesIn = announcements;
         if (announcesIn != null && isEventAsked.compareAndSet(true, false)) {
             announcesIn.publish();
@@ -462,7 +463,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         driverLock.lock();
         try {
             checkOpen();
-            context.verbs().get(VerbsSymbol.RESIZE_CQ).call(pointer, capacity).check(operation,
+            services.verbs().get(VerbsSymbol.RESIZE_CQ).call(pointer, capacity).check(operation,
                     "the device refused " + capacity + " entries: fewer than the queue holds, more"
                             + " than its max_cqe, or it cannot resize");
         } finally {
@@ -482,7 +483,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                     + " microseconds must be from 0 to " + MOST_OF_MODERATION + ", not " + count
                     + " and " + periodUs);
         }
-        NativeFunction modify = context.functions().require(ContextOperation.MODIFY_CQ, operation);
+        NativeFunction modify = services.functions().require(ContextOperation.MODIFY_CQ, operation);
         lock.lock();
         try (Arena ofCall = Arena.ofConfined()) {
             checkOpen();
@@ -502,7 +503,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     public void close() throws RdmaException {
         String operation = "close completion queue";
         lock.lock();
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
@@ -513,16 +514,16 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             lastCapacity = Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
                     Layout.CompletionQueue.CQE);
             isClosed = true;
-            context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
+            services.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
                     "the device could not free it; the context cannot be closed any more");
-            context.events().completionQueues().remove(pointer);
+            services.events().completionQueues().remove(pointer);
             release();
-            context.dependents().remove();
+            services.dependents().remove();
             if (parent != null) {
                 parent.dependents().remove();
             }
         } finally {
-            context.unlock();
+            services.unlock();
             lock.unlock();
         }
         waiters.onEnd();
@@ -533,13 +534,13 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
      *
      * @throws RdmaException EINVAL if it is null or of another context
      */
-    static NativeCompletionQueue own(@Nullable CompletionQueue queue, NativeContext context,
+    static NativeCompletionQueue own(@Nullable CompletionQueue queue, ContextServices services,
             String operation, String which) throws RdmaException {
         if (queue == null) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "a queue pair needs a completion queue for its " + which);
         }
-        if (queue instanceof NativeCompletionQueue own && own.context.equals(context)) {
+        if (queue instanceof NativeCompletionQueue own && own.services.equals(services)) {
             own.checkOpen();
             return own;
         }

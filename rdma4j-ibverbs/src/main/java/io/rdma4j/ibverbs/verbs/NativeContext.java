@@ -9,6 +9,7 @@ import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.cm.ConnectionServices;
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.observe.OpenDevices;
@@ -66,29 +67,15 @@ import java.util.function.UnaryOperator;
  * An open native device. Calls that create, change and free objects take its lock; posting and polling do not. Its own
  * thread reads the library's events.
  */
-public final class NativeContext implements CmContext, NativeConnections.Owner {
+public final class NativeContext implements CmContext, ConnectionServices.Owner {
+    private final ContextServices services;
+    private final DeviceQueries queries;
     private final RdmaDevice device;
-    private final NativeLibraries libraries;
     private final Supplier<Map<InetAddress, Integer>> addresses;
     private final KernelCounters counters;
     private final @Nullable NativeConnections connections;
-    private final DriverFaults faults;
-    private final long pointer;
-    private final int completionVectors;
-    private final int ports;
-    private final ContextFunctions functions;
-    private final DeviceEvents events;
-    private final DeviceQueries queries;
-    private final HotCalls hotCalls;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Dependents dependents = new Dependents(this::onReleased);
-    private final Set<NativeMemoryWindow> windows = new HashSet<>();
-    private final WorkLedgers ledgers = new WorkLedgers();
-    private final StateRecords states = new StateRecords();
     private final ContextView view = new ContextView(this);
     private final IwarpStates iwarpStates = new IwarpStates(this::onKernelState);
-    private volatile @Nullable Runnable whenReleased;
-    private volatile boolean isClosed;
 
     /**
      * Takes over a device that the library has opened.
@@ -102,125 +89,30 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             Supplier<Map<InetAddress, Integer>> addresses, ConnectionManager manager,
             KernelCounters counters) throws RdmaException {
         this.device = device;
-        this.libraries = libraries;
-        this.pointer = pointer;
         this.addresses = addresses;
         this.counters = counters;
-        boolean isOpen = false;
-        try {
-            functions = new ContextFunctions(pointer);
-            completionVectors = Native.getInt(Native.at(pointer, Context.SIZE),
-                    Context.COMPLETION_VECTORS);
-            queries = new DeviceQueries(this, completionVectors,
-                    new GidFiles(counters.device()));
-            DeviceAttributes attributes = queries.device();
-            ports = attributes.physicalPortCount();
-            CallChoice.requireLocks(attributes, System.getenv());
-            hotCalls = CallChoice.of(attributes);
-            faults = DriverFaults.of(attributes);
-            events = new DeviceEvents(this, libraries);
-            isOpen = true;
-        } finally {
-            if (!isOpen) {
-                verbs().get(VerbsSymbol.CLOSE_DEVICE).call(pointer);
-            }
+        services = new ContextServices(this, device, libraries, pointer,
+                new GidFiles(counters.device()));
+        queries = services.queries();
+        NativeConnections found = manager.of(this,
+                services.isIwarp() ? iwarpStates::passive : UnaryOperator.identity());
+        connections = found;
+        if (found != null) {
+            services.groupLids(found::groupLid);
         }
-        connections = manager.of(this,
-                isIwarp() ? iwarpStates::passive : UnaryOperator.identity());
-        events.start();
+        services.events().start();
         OpenDevices.OF_PROCESS.add(view);
     }
 
-    // ---------------------------------------------------------------- for its objects
-
-    Library<VerbsSymbol> verbs() {
-        return libraries.verbs();
-    }
-
-    Library<SystemSymbol> system() {
-        return libraries.system();
-    }
-
-    long pointer() {
-        return pointer;
-    }
-
-    ContextFunctions functions() {
-        return functions;
-    }
-
-    DriverFaults faults() {
-        return faults;
-    }
-
-    /** {@return how it is posted to and polled} */
-    HotCalls hotCalls() {
-        return hotCalls;
-    }
-
-    WorkLedgers ledgers() {
-        return ledgers;
-    }
-
-    /** {@return its windows that are not closed} Under its lock. */
-    Set<NativeMemoryWindow> windows() {
-        return windows;
-    }
-
-    Dependents dependents() {
-        return dependents;
-    }
-
-    DeviceEvents events() {
-        return events;
-    }
-
-    DeviceQueries queries() {
-        return queries;
-    }
-
-    /** {@return the states of its queue pairs as they are recorded} */
-    StateRecords states() {
-        return states;
-    }
-
-    void lock() {
-        lock.lock();
-    }
-
-    void unlock() {
-        lock.unlock();
-    }
-
-    boolean isIwarp() {
-        return device.transport() == TransportType.IWARP;
-    }
-
-    /** {@return whether the driver does not report the state of a queue pair, as siw's of rdma-core 44} */
-    boolean isStateKept() {
-        return isIwarp();
-    }
-
-    /** {@return the state of a new queue pair} An RNIC has none before INIT. */
-    QueuePairState firstState() {
-        return isIwarp() ? QueuePairState.INIT : QueuePairState.RESET;
-    }
-
-    QueuePairTransitions transitions() {
-        return isIwarp() ? IwarpTransitions.INSTANCE : InfinibandTransitions.INSTANCE;
-    }
-
-    void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("device context");
-        }
+    ContextServices services() {
+        return services;
     }
 
     // ---------------------------------------------------------------- events
 
     @Override
     public AsyncEventChannel asyncEventChannel() {
-        return events.asyncEventChannel();
+        return services.events().asyncEventChannel();
     }
 
     // ---------------------------------------------------------------- what it is
@@ -286,21 +178,6 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return queries.resolveEthernet(path);
     }
 
-    /** A call with its own memory, while the device is open. */
-    interface Call<T> {
-        T with(Arena arena) throws RdmaException;
-    }
-
-    <T> T inCall(Call<T> call) throws RdmaException {
-        lock.lock();
-        try (Arena arena = Arena.ofConfined()) {
-            checkOpen();
-            return call.with(arena);
-        } finally {
-            lock.unlock();
-        }
-    }
-
     @Override
     public Map<String, Long> counters() {
         return counters.all();
@@ -310,9 +187,9 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
-        return inCall(arena -> {
-            NativeProtectionDomain domain = new NativeProtectionDomain(this);
-            dependents.add();
+        return services.inCall(arena -> {
+            NativeProtectionDomain domain = new NativeProtectionDomain(services);
+            services.dependents().add();
             return domain;
         });
     }
@@ -321,7 +198,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     public ExtendedCompletionQueue createExtendedCompletionQueue(
             CompletionQueueInitAttributes wanted)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         String operation = "create completion queue";
         CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
         if (attributes.capacity() < 1) {
@@ -329,20 +206,21 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
                     "the capacity must be at least 1, not " + attributes.capacity());
         }
         if (attributes.completionVector() < 0
-                || attributes.completionVector() >= Math.max(1, completionVectors)) {
+                || attributes.completionVector() >= Math.max(1, services.completionVectors())) {
             throw new RdmaException(Errno.EINVAL, operation, "the completion vector must be from 0"
-                    + " to " + (completionVectors - 1) + ", not " + attributes.completionVector());
+                    + " to " + (services.completionVectors() - 1) + ", not "
+                    + attributes.completionVector());
         }
         ProtectionDomain parent = attributes.parentDomain();
-        NativeProtectionDomain own = parent == null ? null
-                : NativeProtectionDomain.own(parent, this, operation);
-        return inCall(arena -> {
+        DomainServices own = parent == null ? null
+                : DomainServices.own(parent, services, operation);
+        return services.inCall(arena -> {
             if (own != null) {
                 own.requireParent(operation);
             }
             try {
-                NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes, own);
-                dependents.add();
+                NativeCompletionQueue queue = new NativeCompletionQueue(services, attributes, own);
+                services.dependents().add();
                 return queue;
             } catch (OutOfMemoryError none) {
                 throw MemoryErrors.outOfMemory(operation, none);
@@ -352,31 +230,31 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public XrcDomain openXrcDomain() throws RdmaException {
-        return inCall(arena -> NativeXrcDomain.open(this));
+        return services.inCall(arena -> NativeXrcDomain.open(services));
     }
 
     @Override
     public XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
             throws RdmaException {
-        return inCall(arena -> NativeXrcDomain.open(this, file, options));
+        return services.inCall(arena -> NativeXrcDomain.open(services, file, options));
     }
 
     @Override
     public ThreadDomain allocateThreadDomain() throws RdmaException {
-        return inCall(arena -> new NativeThreadDomain(this));
+        return services.inCall(arena -> new NativeThreadDomain(services));
     }
 
     @Override
     public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
             throws RdmaException {
-        return inCall(arena -> new NativeDeviceMemory(this, byteSize, byteAlignment));
+        return services.inCall(arena -> new NativeDeviceMemory(services, byteSize, byteAlignment));
     }
 
     // ---------------------------------------------------------------- for the connection manager
 
     /** The kernel has moved a queue pair to a state. */
     private void onKernelState(int number, QueuePairState state) {
-        NativeQueuePair queuePair = events.queuePairsByNumber().get(number);
+        KernelStateTarget queuePair = services.events().queuePairsByNumber().get(number);
         if (queuePair != null) {
             queuePair.onKernelState(state);
         }
@@ -412,7 +290,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public int portNumber(InetAddress local) {
-        return ports == 1 ? 1 : addresses.get().getOrDefault(local, 1);
+        return services.ports() == 1 ? 1 : addresses.get().getOrDefault(local, 1);
     }
 
     @Override
@@ -434,21 +312,17 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public @Nullable NativeConnections connections() {
-        return connections;
-    }
-
-    /** {@return the LID of a group that an id has joined by a port, 0 if none has or the link has no LIDs} */
-    int groupLid(Gid group, int port) {
-        NativeConnections manager = connections();
-        return manager == null ? 0 : manager.groupLid(group, port);
+    public @Nullable ConnectionServices connectionServices() {
+        NativeConnections manager = connections;
+        return manager == null ? null : manager.services();
     }
 
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
         return requireConnections("connect").connect(request,
-                isIwarp() ? iwarpStates.active(request.queuePairNumber(), handler) : handler);
+                services.isIwarp() ? iwarpStates.active(request.queuePairNumber(), handler)
+                        : handler);
     }
 
     @Override
@@ -489,53 +363,32 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public CompletionWaiters waiters(CompletionQueue queue) {
-        if (queue instanceof NativeCompletionQueue own && own.owner().equals(this)) {
+        if (queue instanceof NativeCompletionQueue own && own.owner().equals(services)) {
             return own.waiters();
         }
         throw new IllegalArgumentException("the completion queue is of another device");
     }
 
-    /** The last object of the context, or of one of its domains, was closed. */
-    void onReleased() {
-        Runnable retry = whenReleased;
-        if (retry != null && !isClosed) {
-            // Not a virtual thread: the task may close the device by blocking calls, which would occupy the carrier.
-            Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
-        }
-    }
-
     @Override
     public void whenReleased(Runnable retry) {
-        whenReleased = retry;
+        services.whenReleased(retry);
     }
 
     @Override
     public void close() throws RdmaException {
         String operation = "close device";
-        lock.lock();
-        try {
-            if (isClosed) {
-                return;
-            }
-            dependents.requireNone(operation);
-            isClosed = true;
-        } finally {
-            lock.unlock();
+        if (!services.beginClose(operation)) {
+            return;
         }
         OpenDevices.OF_PROCESS.remove(view);
         NativeConnections manager = connections;
         // From the last to the first. Nobody can close it again, so each is done even if one before it fails.
-        try (Closing _ = () -> closeDevice(operation);
-                Closing _ = () -> events.close(operation)) {
+        try (Closing _ = () -> services.closeDevice(operation);
+                Closing _ = () -> services.events().close(operation)) {
             if (manager != null) {
                 manager.close();
             }
         }
-    }
-
-    private void closeDevice(String operation) throws RdmaException {
-        verbs().get(VerbsSymbol.CLOSE_DEVICE).call(pointer).check(operation,
-                "the library could not close it");
     }
 
     @Override

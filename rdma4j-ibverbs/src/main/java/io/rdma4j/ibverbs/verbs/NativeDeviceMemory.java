@@ -24,46 +24,46 @@ final class NativeDeviceMemory implements DeviceMemory {
     private static final String TO = "copy to device memory";
     private static final String FROM = "copy from device memory";
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final long length;
     private final long pointer;
     private final Dependents dependents = new Dependents();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
-    NativeDeviceMemory(NativeContext context, long byteSize, long byteAlignment)
+    NativeDeviceMemory(ContextServices services, long byteSize, long byteAlignment)
             throws RdmaException {
-        this.context = context;
+        this.services = services;
         length = byteSize;
         if (byteSize < 1 || Long.bitCount(byteAlignment) != 1) {
             throw new RdmaException(Errno.EINVAL, ALLOCATE, byteSize < 1
                     ? "the size must be at least 1, not " + byteSize
                     : "the alignment must be a power of two, not " + byteAlignment);
         }
-        NativeFunction function = context.functions().require(ContextOperation.ALLOC_DM, ALLOCATE);
+        NativeFunction function = services.functions().require(ContextOperation.ALLOC_DM, ALLOCATE);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(AllocDeviceMemory.SIZE, 8);
             Native.putLong(attributes, AllocDeviceMemory.LENGTH, byteSize);
             Native.putInt(attributes, AllocDeviceMemory.LOG_ALIGN_REQ,
                     Long.numberOfTrailingZeros(byteAlignment));
-            pointer = function.call(context.pointer(), attributes.address()).pointer(ALLOCATE,
+            pointer = function.call(services.pointer(), attributes.address()).pointer(ALLOCATE,
                     "the device has not " + byteSize + " bytes left at an alignment of "
                             + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
         }
-        context.dependents().add();
+        services.dependents().add();
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return services.context();
     }
 
     long pointer() {
         return pointer;
     }
 
-    NativeContext owner() {
-        return context;
+    ContextServices owner() {
+        return services;
     }
 
     Dependents dependents() {
@@ -91,7 +91,7 @@ final class NativeDeviceMemory implements DeviceMemory {
 
     @Override
     public void copyFrom(long offset, MemorySegment source) throws RdmaException {
-        context.lock();
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             checkStretch(TO, offset, source.byteSize());
@@ -100,13 +100,13 @@ final class NativeDeviceMemory implements DeviceMemory {
                     .call(pointer, offset, copied.address(), copied.byteSize())
                     .check(TO, "the device refused");
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     @Override
     public void copyTo(long offset, MemorySegment target) throws RdmaException {
-        context.lock();
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             checkStretch(FROM, offset, target.byteSize());
@@ -116,25 +116,25 @@ final class NativeDeviceMemory implements DeviceMemory {
                     .check(FROM, "the device refused");
             target.copyFrom(copied);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     @Override
     public void close() throws RdmaException {
         String operation = "free device memory";
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
             }
             dependents.requireNone(operation);
-            context.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
+            services.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
-            context.dependents().remove();
+            services.dependents().remove();
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 

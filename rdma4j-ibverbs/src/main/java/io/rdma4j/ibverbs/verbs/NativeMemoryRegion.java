@@ -25,7 +25,7 @@ import java.util.Set;
  * access memory that the process may use for something else. Posting checks the arena and ends the access of a region whose
  * arena is closed, but a peer that knows the key can access it before that.
  */
-final class NativeMemoryRegion implements MemoryRegion {
+final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
     private static final String REREGISTER = "reregister memory";
     private static final int CHANGE_TRANSLATION = 1;
     private static final int CHANGE_DOMAIN = 1 << 1;
@@ -35,13 +35,13 @@ final class NativeMemoryRegion implements MemoryRegion {
     private static final int COMMAND_FAILED = -4;
     private static final int COMMAND_AND_FORK_FAILED = -5;
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final long pointer;
     private final Dependents dependents = new Dependents();
     private final UseCount users = new UseCount();
     private final @Nullable NativeDeviceMemory deviceMemory;
     private final @Nullable Arena ownArena;
-    private volatile NativeProtectionDomain domain;
+    private volatile DomainServices domain;
     private volatile MemorySegment segment;
     private volatile Set<AccessFlag> access;
     private volatile long address;
@@ -55,30 +55,30 @@ final class NativeMemoryRegion implements MemoryRegion {
     private volatile boolean isEnded;
 
     /** Memory of the process. Under the context's lock. */
-    NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
+    NativeMemoryRegion(DomainServices domain, long pointer, MemorySegment segment,
             long address, Set<AccessFlag> access) {
         this(domain, pointer, segment, null, null, address, segment.byteSize(), access);
     }
 
     /** A region with its own arena, which is closed with it. Under the context's lock. */
-    NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
+    NativeMemoryRegion(DomainServices domain, long pointer, MemorySegment segment,
             Arena ownArena, long address, Set<AccessFlag> access) {
         this(domain, pointer, segment, null, ownArena, address, segment.byteSize(), access);
     }
 
     /** Memory of the device. Under the context's lock. */
-    NativeMemoryRegion(NativeProtectionDomain domain, long pointer,
+    NativeMemoryRegion(DomainServices domain, long pointer,
             NativeDeviceMemory deviceMemory, long length, Set<AccessFlag> access) {
         this(domain, pointer, MemorySegment.NULL, deviceMemory, null, 0, length, access);
     }
 
     /** A region of another device's memory, or of none. Under the context's lock. */
-    NativeMemoryRegion(NativeProtectionDomain domain, long pointer, long address, long length,
+    NativeMemoryRegion(DomainServices domain, long pointer, long address, long length,
             Set<AccessFlag> access) {
         this(domain, pointer, MemorySegment.NULL, null, null, address, length, access);
     }
 
-    private NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
+    private NativeMemoryRegion(DomainServices domain, long pointer, MemorySegment segment,
             @Nullable NativeDeviceMemory deviceMemory, @Nullable Arena ownArena, long address,
             long length, Set<AccessFlag> access) {
         this.ownArena = ownArena;
@@ -89,7 +89,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         this.segment = segment;
         this.address = address;
         this.access = Set.copyOf(access);
-        context = domain.owner();
+        services = domain.owner();
         readKeys();
         domain.dependents().add();
         domain.regions().put(lkey, this);
@@ -106,7 +106,7 @@ final class NativeMemoryRegion implements MemoryRegion {
     private void watch() {
         MemorySegment.Scope scope = segment.scope();
         if (ownArena == null && !scope.equals(Arena.global().scope())) {
-            context.events().regionWatch().add(this, scope);
+            services.events().regionWatch().add(this, scope);
         }
     }
 
@@ -120,7 +120,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         return pointer;
     }
 
-    NativeProtectionDomain owner() {
+    DomainServices owner() {
         return domain;
     }
 
@@ -154,13 +154,14 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /** {@return whether its memory still exists} */
-    boolean isAlive() {
+    @Override
+    public boolean isAlive() {
         return !isClosed && !isEnded && !isSpoiled && segment.scope().isAlive();
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
     @Override
@@ -214,19 +215,19 @@ final class NativeMemoryRegion implements MemoryRegion {
         int flags = (newSegment == null ? 0 : CHANGE_TRANSLATION)
                 | (newDomain == null ? 0 : CHANGE_DOMAIN) | (newAccess == null ? 0 : CHANGE_ACCESS);
         MemorySegment memory;
-        context.lock();
+        services.lock();
         try {
             // Read under the lock, because another thread may change it too: attributes that stay keep their present
             // values.
-            NativeProtectionDomain next = newDomain == null ? domain
-                    : NativeProtectionDomain.own(newDomain, context, REREGISTER);
+            DomainServices next = newDomain == null ? domain
+                    : DomainServices.own(newDomain, services, REREGISTER);
             memory = newSegment == null ? segment : newSegment;
             Set<AccessFlag> rights = newAccess == null ? access : newAccess;
             RegionChecks.check(REREGISTER, memory, rights);
             checkOpen();
             next.checkOpen();
             dependents.requireNone(REREGISTER);
-            NativeFunction function = context.verbs().get(VerbsSymbol.REREG_MR);
+            NativeFunction function = services.verbs().get(VerbsSymbol.REREG_MR);
             checkChanged(function.call(pointer, flags, next.pointer(), memory.address(),
                     memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights)));
             domain.regions().remove(lkey, this);
@@ -241,7 +242,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             next.regions().put(lkey, this);
             watch();
         } finally {
-            context.unlock();
+            services.unlock();
         }
         if (!memory.scope().isAlive()) {
             endAccess();
@@ -266,7 +267,7 @@ final class NativeMemoryRegion implements MemoryRegion {
                 || outcome.value() == COMMAND_AND_FORK_FAILED)) {
             isSpoiled = true;
             if (!endAccess()) {
-                context.events().regionWatch().addEnding(this);
+                services.events().regionWatch().addEnding(this);
             }
             throw new RdmaException(refused.errno(), REREGISTER,
                     "the device failed, which ended the registration: close the region and"
@@ -281,8 +282,9 @@ final class NativeMemoryRegion implements MemoryRegion {
      *
      * @return whether nothing is left to end
      */
-    boolean endAccess() {
-        context.lock();
+    @Override
+    public boolean endAccess() {
+        services.lock();
         try {
             // Checked again, because it may have got other memory since.
             if (!isClosed && !isEnded && !isAlive() && endWindows() && users.closeIfUnused()) {
@@ -290,17 +292,17 @@ final class NativeMemoryRegion implements MemoryRegion {
             }
             return isClosed || isEnded;
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     private void deregister() {
-        isEnded = context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
+        isEnded = services.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
     }
 
     /** {@return whether no window is bound to it any more} The device keeps a region that has one. */
     private boolean endWindows() {
-        for (NativeMemoryWindow window : context.windows()) {
+        for (BoundWindow window : services.windows()) {
             if (equals(window.boundTo())) {
                 window.endAccess();
             }
@@ -328,7 +330,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             dependents.requireNone(operation);
         }
         users.awaitPosted();
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
@@ -336,7 +338,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             dependents.requireNone(operation);
             users.close(operation);
             if (!isEnded) {
-                context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
+                services.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
                         "memory windows are bound to it; close them first");
             }
             isClosed = true;
@@ -345,7 +347,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             if (deviceMemory != null) {
                 deviceMemory.dependents().remove();
             }
-            context.events().regionWatch().remove(this);
+            services.events().regionWatch().remove(this);
             if (ownArena != null) {
                 ownArena.close();
             }
@@ -353,7 +355,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             if (!isClosed && !isEnded) {
                 users.reopen();
             }
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -362,9 +364,9 @@ final class NativeMemoryRegion implements MemoryRegion {
      *
      * @throws RdmaException EINVAL if it is of another
      */
-    static NativeMemoryRegion own(MemoryRegion region, NativeContext context, String operation)
+    static NativeMemoryRegion own(MemoryRegion region, ContextServices services, String operation)
             throws RdmaException {
-        if (region instanceof NativeMemoryRegion own && own.context.equals(context)) {
+        if (region instanceof NativeMemoryRegion own && own.services.equals(services)) {
             own.checkOpen();
             return own;
         }

@@ -14,8 +14,8 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /** A memory window. */
-final class NativeMemoryWindow implements MemoryWindow {
-    private final NativeProtectionDomain domain;
+final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
+    private final DomainServices domain;
     private final MemoryWindowType type;
     private final long pointer;
     private final UseCount users = new UseCount();
@@ -29,7 +29,7 @@ final class NativeMemoryWindow implements MemoryWindow {
     private volatile boolean isEnded;
 
     /** Under the context's lock. */
-    NativeMemoryWindow(NativeProtectionDomain domain, MemoryWindowType type)
+    NativeMemoryWindow(DomainServices domain, MemoryWindowType type)
             throws RdmaException {
         String operation = "allocate memory window";
         this.domain = domain;
@@ -52,7 +52,7 @@ final class NativeMemoryWindow implements MemoryWindow {
         return pointer;
     }
 
-    NativeProtectionDomain owner() {
+    DomainServices owner() {
         return domain;
     }
 
@@ -93,8 +93,8 @@ final class NativeMemoryWindow implements MemoryWindow {
     }
 
     /** {@return the region that it is bound to, or is about to be} Under the context's lock. */
-    @Nullable
-    NativeMemoryRegion boundTo() {
+    @Override
+    public @Nullable NativeMemoryRegion boundTo() {
         return boundTo;
     }
 
@@ -123,7 +123,7 @@ final class NativeMemoryWindow implements MemoryWindow {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
     @Override
@@ -137,7 +137,8 @@ final class NativeMemoryWindow implements MemoryWindow {
     }
 
     /** The arena of the memory that it is bound to is closed. If it cannot be freed now it is as before. Under the context's lock. */
-    void endAccess() {
+    @Override
+    public void endAccess() {
         NativeFunction free = domain.owner().functions().find(ContextOperation.DEALLOC_MW);
         if (free == null || !users.closeIfUnused()) {
             return;
@@ -153,27 +154,27 @@ final class NativeMemoryWindow implements MemoryWindow {
     @Override
     public void close() throws RdmaException {
         String operation = "close memory window";
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         users.awaitPosted();
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
             }
             users.close(operation);
             if (!isEnded) {
-                context.functions().require(ContextOperation.DEALLOC_MW, operation).call(pointer)
+                services.functions().require(ContextOperation.DEALLOC_MW, operation).call(pointer)
                         .check(operation, "the device could not free it");
             }
             isClosed = true;
-            context.windows().remove(this);
+            services.windows().remove(this);
             unbind();
             domain.dependents().remove();
         } finally {
             if (!isClosed) {
                 users.reopen();
             }
-            context.unlock();
+            services.unlock();
         }
     }
 

@@ -44,50 +44,47 @@ import java.util.Set;
  * A protection domain, or a parent domain, which shares the regions of another domain, its root, and whose queues belong to
  * one thread.
  */
-final class NativeProtectionDomain implements ProtectionDomain {
+final class NativeProtectionDomain implements ProtectionDomain, DomainServices.Holder {
     private static final String REGISTER = "register memory";
     private static final String CREATE_PARENT = "create parent domain";
     private static final String PINNED = "; registered memory is pinned and counts against ulimit -l"
             + " (LimitMEMLOCK, docker --ulimit memlock=-1)";
 
-    private final NativeContext context;
+    private final ContextServices context;
+    private final DomainServices services;
     private final long pointer;
-    private final Dependents dependents = new Dependents(this::onReleased);
     private final RegionTable regions;
-    /** The root domain if this is a parent domain, else null. */
-    private final @Nullable NativeProtectionDomain root;
     private final @Nullable NativeThreadDomain threadDomain;
-    private volatile boolean isClosed;
 
     /** Under the context's lock. */
-    NativeProtectionDomain(NativeContext context) throws RdmaException {
+    NativeProtectionDomain(ContextServices context) throws RdmaException {
         this.context = context;
-        root = null;
         threadDomain = null;
-        regions = new RegionTable();
         pointer = context.verbs().get(VerbsSymbol.ALLOC_PD).call(context.pointer()).pointer(
                 "allocate protection domain",
                 "the device has no room for another; ibv_devinfo -v shows its max_pd");
+        services = new DomainServices(this, context, pointer);
+        regions = services.regions();
     }
 
     /** A parent domain. Under the context's lock. */
-    private NativeProtectionDomain(NativeProtectionDomain root,
-            @Nullable NativeThreadDomain threadDomain) throws RdmaException {
-        this.root = root;
+    private NativeProtectionDomain(DomainServices root, @Nullable NativeThreadDomain threadDomain)
+            throws RdmaException {
         this.threadDomain = threadDomain;
-        context = root.context;
-        regions = root.regions;
+        context = root.owner();
         NativeFunction function = context.functions().require(ContextOperation.ALLOC_PARENT_DOMAIN,
                 CREATE_PARENT);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ParentDomainInitAttr.SIZE, 8);
-            Native.putLong(attributes, ParentDomainInitAttr.PD, root.pointer);
+            Native.putLong(attributes, ParentDomainInitAttr.PD, root.pointer());
             Native.putLong(attributes, ParentDomainInitAttr.TD,
                     threadDomain == null ? 0 : threadDomain.pointer());
             pointer = function.call(context.pointer(), attributes.address()).pointer(CREATE_PARENT,
                     "the device has no room for another; ibv_devinfo -v shows its max_pd");
         }
-        root.dependents.add();
+        services = new DomainServices(this, root, pointer, threadDomain != null);
+        regions = services.regions();
+        root.dependents().add();
         if (threadDomain != null) {
             threadDomain.dependents().add();
         }
@@ -95,65 +92,16 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
-    NativeContext owner() {
-        return context;
+    @Override
+    public DomainServices services() {
+        return services;
     }
 
-    long pointer() {
-        return pointer;
-    }
-
-    Dependents dependents() {
-        return dependents;
-    }
-
-    private void onReleased() {
-        context.onReleased();
-    }
-
-    /** {@return whether it shares its regions with another: one is the other, or the other's parent domain} */
-    boolean isOneWith(NativeProtectionDomain other) {
-        return ownRoot().equals(other.ownRoot());
-    }
-
-    /** @throws RdmaException EINVAL if it is no parent domain */
-    void requireParent(String operation) throws RdmaException {
-        checkOpen();
-        if (root == null) {
-            throw new RdmaException(Errno.EINVAL, operation, "it takes a parent domain, made by"
-                    + " createParentDomain; this is a protection domain");
-        }
-    }
-
-    private NativeProtectionDomain ownRoot() {
-        return root == null ? this : root;
-    }
-
-    /**
-     * {@return the address of the domain for a shared receive queue} Of a thread domain it would have no lock in the driver,
-     * though it is posted to by one thread and polled for by another.
-     */
-    long rootPointer() {
-        return ownRoot().pointer;
-    }
-
-    /** {@return whether the driver takes no locks for objects of this domain, because they belong to one thread} */
-    boolean isOfOneThread() {
-        return threadDomain != null;
-    }
-
-    /** {@return its regions by lkey} */
-    RegionTable regions() {
-        return regions;
-    }
-
-    void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("protection domain");
-        }
+    private void checkOpen() throws RdmaException {
+        services.checkOpen();
     }
 
     // ---------------------------------------------------------------- memory
@@ -175,7 +123,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.queries().requireFlushing(REGISTER, access);
         context.lock();
         try {
-            NativeMemoryRegion region = new NativeMemoryRegion(this, pin(segment, iova, access),
+            NativeMemoryRegion region = new NativeMemoryRegion(services, pin(segment, iova, access),
                     segment, iova, access);
             region.requireMemory(REGISTER);
             return region;
@@ -198,7 +146,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             context.lock();
             try {
                 long iova = access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address();
-                MemoryRegion region = new NativeMemoryRegion(this, pin(segment, iova, access),
+                MemoryRegion region = new NativeMemoryRegion(services, pin(segment, iova, access),
                         segment, arena, iova, access);
                 isRegistered = true;
                 return region;
@@ -285,7 +233,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
                     .call(pointer, memory.pointer(), offset, length, AccessFlag.bits(access))
                     .pointer(REGISTER, "the device refused " + length
                             + " bytes of device memory with access " + access);
-            return new NativeMemoryRegion(this, region, memory, length, access);
+            return new NativeMemoryRegion(services, region, memory, length, access);
         } finally {
             context.unlock();
         }
@@ -309,7 +257,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
                     .pointer(REGISTER, "the device refused " + length + " bytes at " + offset
                             + " of the dma-buf with access " + access + "; address and offset are"
                             + " to be equally far into a page");
-            return new NativeMemoryRegion(this, region, iova, length, access);
+            return new NativeMemoryRegion(services, region, iova, length, access);
         } finally {
             context.unlock();
         }
@@ -322,7 +270,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             checkOpen();
             long region = context.functions().require(ContextOperation.ALLOC_NULL_MR, REGISTER)
                     .call(pointer).pointer(REGISTER, "the device refused a region of no memory");
-            return new NativeMemoryRegion(this, region, MemorySegment.NULL, 0,
+            return new NativeMemoryRegion(services, region, MemorySegment.NULL, 0,
                     Set.of(AccessFlag.LOCAL_WRITE));
         } finally {
             context.unlock();
@@ -368,7 +316,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeMemoryWindow(this, type);
+            return new NativeMemoryWindow(services, type);
         } finally {
             context.unlock();
         }
@@ -385,7 +333,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             throw RdmaException.unsupported(CREATE_PARENT,
                     "native devices allocate the memory of their queues themselves");
         }
-        if (root != null) {
+        if (services.root() != null) {
             throw new RdmaException(Errno.EINVAL, CREATE_PARENT,
                     "this is a parent domain itself; make it of its protection domain");
         }
@@ -401,7 +349,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             if (own != null) {
                 own.checkOpen();
             }
-            return new NativeProtectionDomain(this, own);
+            return new NativeProtectionDomain(services, own);
         } finally {
             context.unlock();
         }
@@ -412,7 +360,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeQueuePair(this, new QueuePairInitAttributes(attributes));
+            return new NativeQueuePair(services, new QueuePairInitAttributes(attributes));
         } catch (OutOfMemoryError none) {
             throw MemoryErrors.outOfMemory("create queue pair", none);
         } finally {
@@ -426,7 +374,8 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeSharedReceiveQueue(this, new SharedReceiveQueueInitAttributes(wanted));
+            return new NativeSharedReceiveQueue(services,
+                    new SharedReceiveQueueInitAttributes(wanted));
         } catch (OutOfMemoryError none) {
             throw MemoryErrors.outOfMemory("create shared receive queue", none);
         } finally {
@@ -447,7 +396,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeAddressHandle(this, attributes);
+            return new NativeAddressHandle(services, attributes);
         } finally {
             context.unlock();
         }
@@ -458,38 +407,21 @@ final class NativeProtectionDomain implements ProtectionDomain {
         String operation = "close protection domain";
         context.lock();
         try {
-            if (isClosed) {
+            if (services.isClosed()) {
                 return;
             }
-            dependents.requireNone(operation);
+            services.dependents().requireNone(operation);
             context.verbs().get(VerbsSymbol.DEALLOC_PD).call(pointer).check(operation,
                     "objects made in it are alive");
-            isClosed = true;
-            if (root == null) {
-                context.dependents().remove();
-            } else {
-                root.dependents.remove();
-            }
+            services.onClosed();
+            DomainServices root = services.root();
+            (root == null ? context.dependents() : root.dependents()).remove();
             if (threadDomain != null) {
                 threadDomain.dependents().remove();
             }
         } finally {
             context.unlock();
         }
-    }
-
-    /**
-     * {@return a domain of this context that is open}
-     *
-     * @throws RdmaException EINVAL if it is of another
-     */
-    static NativeProtectionDomain own(ProtectionDomain domain, NativeContext context,
-            String operation) throws RdmaException {
-        if (domain instanceof NativeProtectionDomain own && own.context.equals(context)) {
-            return own;
-        }
-        throw new RdmaException(Errno.EINVAL, operation,
-                "the protection domain is of another device context");
     }
 
     @Override

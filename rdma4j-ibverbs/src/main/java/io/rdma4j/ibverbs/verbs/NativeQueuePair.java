@@ -40,9 +40,14 @@ import java.util.concurrent.locks.ReentrantLock;
  * library's object while it is freed. These locks are taken before the context's: a thread that posts may have to free a
  * region, and a thread in a batch may make any other call.
  */
-final class NativeQueuePair implements QueuePair, AsyncEventTarget {
-    private final NativeProtectionDomain domain;
-    private final NativeContext context;
+final class NativeQueuePair
+        implements
+            QueuePair,
+            QueuePairServices,
+            AsyncEventTarget,
+            KernelStateTarget {
+    private final DomainServices domain;
+    private final ContextServices services;
     private final QueuePairInitAttributes initial;
     private final NativeCompletionQueue sendCompletions;
     private final @Nullable NativeCompletionQueue receiveCompletions;
@@ -60,28 +65,28 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     private final FlowAttachments flows;
 
     /** Under the context's lock. */
-    NativeQueuePair(NativeProtectionDomain domain, QueuePairInitAttributes wanted)
+    NativeQueuePair(DomainServices domain, QueuePairInitAttributes wanted)
             throws RdmaException {
         this.domain = domain;
-        context = domain.owner();
+        services = domain.owner();
         QueuePairCreation made = QueuePairCreation.make(domain, wanted);
         initial = made.initial();
         sizes = initial.capabilities();
         sendCompletions = made.sends();
         receiveCompletions = made.receives();
         shared = made.shared();
-        control = new QueuePairControl(context, made.pointer(), wanted.type(), this::onState);
+        control = new QueuePairControl(services, made.pointer(), wanted.type(), this::onState);
         boolean isMade = false;
         try {
-            events = context.events().newSource(this);
-            groups = new GroupAttachments(this, context);
-            flows = new FlowAttachments(this, context);
+            events = services.events().newSource(this);
+            groups = new GroupAttachments(this, services);
+            flows = new FlowAttachments(this, services);
             sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
                     made.extended());
             receives = new OutstandingWork(sizes.maxReceiveRequests());
-            receiveTag = context.ledgers().add(receives);
+            receiveTag = services.ledgers().add(receives);
             receivePosting = new ReceivePosting(domain, this, arena,
-                    context.functions().address(ContextOperation.POST_RECV), made.pointer(),
+                    services.functions().address(ContextOperation.POST_RECV), made.pointer(),
                     receiveTag, receives, sizes.maxReceiveRequests(),
                     sizes.maxReceiveElements());
             isMade = true;
@@ -99,55 +104,69 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         if (shared != null) {
             shared.dependents().add();
         }
-        context.events().queuePairs().put(made.pointer(), this);
-        context.events().queuePairsByNumber().put(number(), this);
+        services.events().queuePairs().put(made.pointer(), this);
+        services.events().queuePairsByNumber().put(number(), this);
     }
 
-    long pointer() {
+    @Override
+    public QueuePair queuePair() {
+        return this;
+    }
+
+    @Override
+    public long pointer() {
         return control.pointer();
     }
 
-    NativeProtectionDomain owner() {
+    @Override
+    public DomainServices owner() {
         return domain;
     }
 
-    void checkOpen() throws RdmaException {
+    @Override
+    public void checkOpen() throws RdmaException {
         control.checkOpen();
     }
 
     /** {@return the Q_Key it was given, 0 before} */
-    int qkey() {
+    @Override
+    public int qkey() {
         return control.qkey();
     }
 
     /** {@return the port it was given, 1 before} */
-    int port() {
+    @Override
+    public int port() {
         return control.port();
     }
 
     /** {@return the longest message that it can send by its port, as that is now} */
-    long longestMessage() throws RdmaException {
-        return context.queries().longestMessage(type(), control.port());
+    @Override
+    public long longestMessage() throws RdmaException {
+        return services.queries().longestMessage(type(), control.port());
     }
 
     /** {@return whether every send completes in the completion queue} */
-    boolean isAllSignaled() {
+    @Override
+    public boolean isAllSignaled() {
         return initial.signalAll();
     }
 
     /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
-    boolean isTooLate() {
+    @Override
+    public boolean isTooLate() {
         return control.isTooLate();
     }
 
     /** {@return whether the driver may have lost requests that the calling thread has just accepted ({@link WorkLedger#accept})} */
-    boolean isLostMeanwhile() {
+    @Override
+    public boolean isLostMeanwhile() {
         return control.isLostMeanwhile();
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
     @Override
@@ -235,13 +254,13 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     private void change(QueuePairAttributes attributes) throws RdmaException {
-        context.lock();
+        services.lock();
         lockCompletions();
         try {
             control.modify(attributes);
         } finally {
             unlockCompletions();
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -266,7 +285,8 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     /** The kernel has moved it, as it connected or ended it. */
-    void onKernelState(QueuePairState next) {
+    @Override
+    public void onKernelState(QueuePairState next) {
         control.onKernelState(next);
     }
 
@@ -415,12 +435,14 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
      *
      * @param late how many, the last ones, it was not given
      */
-    void flushSends(int late) {
+    @Override
+    public void flushSends(int late) {
         sendCompletions.flush(sendQueue.lost(late));
     }
 
     /** The same for receives. */
-    void flushReceives(int late) {
+    @Override
+    public void flushReceives(int late) {
         if (receiveCompletions != null) {
             receiveCompletions.flush(new LostWork(receives, receiveTag, number(), late));
         }
@@ -473,7 +495,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         String operation = "close queue pair";
         sendQueue.lock().lock();
         receiveLock.lock();
-        context.lock();
+        services.lock();
         try {
             if (control.isClosed()) {
                 return;
@@ -488,15 +510,15 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             } finally {
                 unlockCompletions();
             }
-            context.events().queuePairs().remove(control.pointer());
+            services.events().queuePairs().remove(control.pointer());
             // The system may have given the number to another one.
-            context.events().queuePairsByNumber().remove(number(), this);
+            services.events().queuePairsByNumber().remove(number(), this);
             sendCompletions.forget(number());
             if (receiveCompletions != null) {
                 receiveCompletions.forget(number());
             }
             sendQueue.forget();
-            context.ledgers().remove(receiveTag);
+            services.ledgers().remove(receiveTag);
             arena.close();
             domain.dependents().remove();
             sendCompletions.dependents().remove();
@@ -507,7 +529,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 shared.dependents().remove();
             }
         } finally {
-            context.unlock();
+            services.unlock();
             receiveLock.unlock();
             sendQueue.lock().unlock();
         }
@@ -516,6 +538,6 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public String toString() {
-        return ResourceText.of(this, context);
+        return ResourceText.of(this, services.context());
     }
 }

@@ -21,7 +21,7 @@ import java.util.Set;
  * the driver between calls, which a thread that the JVM stops would hold; and is wrong in several versions.
  */
 final class NativeSendBatch extends RequestBatch {
-    private final NativeQueuePair owner;
+    private final QueuePairServices owner;
     private final NativeSendQueue queue;
     private final Set<SendOpcode> offered;
     private final List<SendWorkRequest> reusable = new ArrayList<>();
@@ -33,7 +33,7 @@ final class NativeSendBatch extends RequestBatch {
     private @Nullable RdmaException failure;
     private long id;
 
-    NativeSendBatch(NativeQueuePair owner, NativeSendQueue queue, Set<SendOpcode> offered) {
+    NativeSendBatch(QueuePairServices owner, NativeSendQueue queue, Set<SendOpcode> offered) {
         this.owner = owner;
         this.queue = queue;
         this.offered = offered;
@@ -41,7 +41,7 @@ final class NativeSendBatch extends RequestBatch {
 
     @Override
     public QueuePair queuePair() {
-        return owner;
+        return owner.queuePair();
     }
 
     /** {@return whether the calling thread has begun a batch} */

@@ -28,9 +28,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * bound in the order of work.
  */
 final class NativeSendQueue {
-    private final NativeQueuePair queuePair;
-    private final NativeProtectionDomain domain;
-    private final NativeContext context;
+    private final QueuePairServices queuePair;
+    private final DomainServices domain;
+    private final ContextServices services;
     private final OutstandingWork work;
     private final long tag;
     private final SendChecks checks;
@@ -44,17 +44,17 @@ final class NativeSendQueue {
      * @param ofBatches the operations that can be posted piece by piece, null for none
      * @param extended posts FLUSH and atomic writes, null if neither can be posted
      */
-    NativeSendQueue(NativeQueuePair queuePair, Arena arena, Set<SendOpcode> offered,
+    NativeSendQueue(QueuePairServices queuePair, Arena arena, Set<SendOpcode> offered,
             @Nullable Set<SendOpcode> ofBatches, @Nullable ExtendedPosting extended)
             throws RdmaException {
         this.queuePair = queuePair;
         domain = queuePair.owner();
-        context = domain.owner();
+        services = domain.owner();
         work = new OutstandingWork(queuePair.capabilities().maxSendRequests());
         checks = new SendChecks(queuePair, offered);
-        tag = context.ledgers().add(work);
+        tag = services.ledgers().add(work);
         posting = new SendPosting(queuePair, arena,
-                context.functions().address(ContextOperation.POST_SEND), tag, work, checks,
+                services.functions().address(ContextOperation.POST_SEND), tag, work, checks,
                 extended);
         batch = ofBatches == null ? null : new NativeSendBatch(queuePair, this, ofBatches);
     }
@@ -126,15 +126,15 @@ final class NativeSendQueue {
             throw new RdmaException(Errno.EINVAL, operation,
                     "only a window of type 1 of this device is bound here, not " + window.type());
         }
-        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), context, operation);
+        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), services, operation);
         if (!own.owner().isOneWith(domain) || !region.owner().isOneWith(domain)) {
             throw new RdmaException(Errno.EPERM, operation,
                     "window, region and queue pair are not of one protection domain");
         }
-        NativeFunction function = context.functions().require(ContextOperation.BIND_MW,
+        NativeFunction function = services.functions().require(ContextOperation.BIND_MW,
                 operation);
         lock.lock();
-        context.lock();
+        services.lock();
         try (Arena ofCall = Arena.ofConfined()) {
             requireNoBatch();
             queuePair.checkOpen();
@@ -164,7 +164,7 @@ final class NativeSendQueue {
             work.accept();
             own.keyChanged(bind.length() == 0 ? null : region);
         } finally {
-            context.unlock();
+            services.unlock();
             lock.unlock();
         }
     }
@@ -187,6 +187,6 @@ final class NativeSendQueue {
 
     /** Removes its ledger: later completions belong to a closed queue. */
     void forget() {
-        context.ledgers().remove(tag);
+        services.ledgers().remove(tag);
     }
 }

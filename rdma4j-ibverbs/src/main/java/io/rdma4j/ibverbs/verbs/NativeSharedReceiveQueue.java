@@ -30,8 +30,8 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     private static final int MAX_WR = 1;
     private static final int LIMIT = 1 << 1;
 
-    private final NativeProtectionDomain domain;
-    private final NativeContext context;
+    private final DomainServices domain;
+    private final ContextServices services;
     private final @Nullable Object userContext;
     private final SharedReceiveQueueType type;
     private final @Nullable NativeXrcDomain connections;
@@ -48,13 +48,13 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
-    NativeSharedReceiveQueue(NativeProtectionDomain domain,
+    NativeSharedReceiveQueue(DomainServices domain,
             SharedReceiveQueueInitAttributes wanted) throws RdmaException {
         this.domain = domain;
         userContext = wanted.userContext();
         type = wanted.type();
-        context = domain.owner();
-        events = context.events().newSource(this);
+        services = domain.owner();
+        events = services.events().newSource(this);
         SharedReceiveQueueCreation made = SharedReceiveQueueCreation.make(domain, wanted);
         pointer = made.pointer();
         known = made.given();
@@ -63,14 +63,14 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         boolean isMade = false;
         try {
             work = new SharedWork(known.maxRequests());
-            tag = context.ledgers().add(work);
+            tag = services.ledgers().add(work);
             posting = new ReceivePosting(domain, null, arena,
-                    context.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag,
+                    services.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag,
                     work, work.capacity(), known.maxElements());
             isMade = true;
         } finally {
             if (!isMade) {
-                context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer);
+                services.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer);
                 arena.close();
             }
         }
@@ -81,14 +81,14 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         if (completions != null) {
             completions.dependents().add();
         }
-        context.events().sharedReceiveQueues().put(pointer, this);
+        services.events().sharedReceiveQueues().put(pointer, this);
     }
 
     long pointer() {
         return pointer;
     }
 
-    NativeProtectionDomain owner() {
+    DomainServices owner() {
         return domain;
     }
 
@@ -109,7 +109,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
     @Override
@@ -128,7 +128,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         try (Arena ofCall = Arena.ofConfined()) {
             checkOpen();
             MemorySegment number = ofCall.allocate(Integer.BYTES, Integer.BYTES);
-            context.functions().require(ContextOperation.GET_SRQ_NUM, operation)
+            services.functions().require(ContextOperation.GET_SRQ_NUM, operation)
                     .call(pointer, number.address()).check(operation, "the device cannot tell");
             return Native.getInt(number, 0);
         } finally {
@@ -193,7 +193,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             Native.putInt(attributes, 0, maxRequests);
             Native.putInt(attributes, Integer.BYTES, known.maxElements());
             Native.putInt(attributes, 2 * Integer.BYTES, limit);
-            context.verbs().get(VerbsSymbol.MODIFY_SRQ)
+            services.verbs().get(VerbsSymbol.MODIFY_SRQ)
                     .call(pointer, attributes.address(), mask).check(operation,
                             "the device refused " + maxRequests + " requests with limit " + limit);
             work.grow(maxRequests);
@@ -210,7 +210,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             checkOpen();
             MemorySegment attributes = ofCall
                     .allocate(SharedReceiveQueueInitAttr.ATTR_SIZE + Layout.SLACK, 8);
-            context.verbs().get(VerbsSymbol.QUERY_SRQ).call(pointer, attributes.address())
+            services.verbs().get(VerbsSymbol.QUERY_SRQ).call(pointer, attributes.address())
                     .check("query shared receive queue", "the device cannot tell");
             return new SharedReceiveQueueAttributes(Native.getInt(attributes, 0),
                     Native.getInt(attributes, Integer.BYTES),
@@ -224,7 +224,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     public void close() throws RdmaException {
         String operation = "close shared receive queue";
         lock.lock();
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
@@ -233,8 +233,8 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             events.end(operation);
             isClosed = true;
             destroy(operation);
-            context.events().sharedReceiveQueues().remove(pointer);
-            context.ledgers().remove(tag);
+            services.events().sharedReceiveQueues().remove(pointer);
+            services.ledgers().remove(tag);
             arena.close();
             domain.dependents().remove();
             if (connections != null) {
@@ -244,7 +244,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
                 completions.dependents().remove();
             }
         } finally {
-            context.unlock();
+            services.unlock();
             lock.unlock();
         }
     }
@@ -255,7 +255,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
                 : completions.driverLock();
         cleaned.lock();
         try {
-            context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
+            services.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
                     "the device could not free it");
         } finally {
             cleaned.unlock();

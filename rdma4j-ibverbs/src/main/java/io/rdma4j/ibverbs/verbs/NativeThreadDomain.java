@@ -13,35 +13,36 @@ import java.lang.foreign.Arena;
 
 /** A thread domain. */
 final class NativeThreadDomain implements ThreadDomain {
-    private final NativeContext context;
+    private final ContextServices services;
     private final long pointer;
     private final Dependents dependents = new Dependents();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
-    NativeThreadDomain(NativeContext context) throws RdmaException {
+    NativeThreadDomain(ContextServices services) throws RdmaException {
         String operation = "allocate thread domain";
-        this.context = context;
-        NativeFunction function = context.functions().require(ContextOperation.ALLOC_TD, operation);
+        this.services = services;
+        NativeFunction function = services.functions().require(ContextOperation.ALLOC_TD,
+                operation);
         try (Arena arena = Arena.ofConfined()) {
-            pointer = function.call(context.pointer(),
+            pointer = function.call(services.pointer(),
                     arena.allocate(ThreadDomainInitAttr.SIZE, 8).address())
                     .pointer(operation, "the driver has no thread domains, or no room for another");
         }
-        context.dependents().add();
+        services.dependents().add();
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return services.context();
     }
 
     long pointer() {
         return pointer;
     }
 
-    NativeContext owner() {
-        return context;
+    ContextServices owner() {
+        return services;
     }
 
     Dependents dependents() {
@@ -57,18 +58,18 @@ final class NativeThreadDomain implements ThreadDomain {
     @Override
     public void close() throws RdmaException {
         String operation = "close thread domain";
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
             }
             dependents.requireNone(operation);
-            context.functions().require(ContextOperation.DEALLOC_TD, operation).call(pointer)
+            services.functions().require(ContextOperation.DEALLOC_TD, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
-            context.dependents().remove();
+            services.dependents().remove();
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 

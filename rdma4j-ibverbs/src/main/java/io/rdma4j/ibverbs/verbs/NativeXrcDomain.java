@@ -25,40 +25,40 @@ final class NativeXrcDomain implements XrcDomain {
     private static final String CLOSE = "close XRC domain";
     private static final int FD_AND_OFLAGS = 3;
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final long pointer;
     private final NativeFunction closing;
     private final Dependents dependents = new Dependents();
     private volatile boolean isClosed;
 
-    private NativeXrcDomain(NativeContext context, DomainFile file) throws RdmaException {
-        this.context = context;
-        NativeFunction opening = context.functions().require(ContextOperation.OPEN_XRCD, OPEN);
-        closing = context.functions().require(ContextOperation.CLOSE_XRCD, OPEN);
+    private NativeXrcDomain(ContextServices services, DomainFile file) throws RdmaException {
+        this.services = services;
+        NativeFunction opening = services.functions().require(ContextOperation.OPEN_XRCD, OPEN);
+        closing = services.functions().require(ContextOperation.CLOSE_XRCD, OPEN);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(XrcDomainInitAttr.SIZE + Layout.SLACK, 8);
             Native.putInt(attributes, XrcDomainInitAttr.COMP_MASK, FD_AND_OFLAGS);
             Native.putInt(attributes, XrcDomainInitAttr.FD, file.descriptor());
             Native.putInt(attributes, XrcDomainInitAttr.OFLAGS, file.flags());
-            pointer = opening.call(context.pointer(), attributes.address()).pointer(OPEN,
+            pointer = opening.call(services.pointer(), attributes.address()).pointer(OPEN,
                     "the device refused: no process has the domain of the file open, which CREATE"
                             + " makes good, or one has it, which CREATE_NEW forbids");
         }
-        context.dependents().add();
+        services.dependents().add();
     }
 
     /** Opens one of this process alone, under the context's lock. */
-    static NativeXrcDomain open(NativeContext context) throws RdmaException {
-        context.queries().requireXrc(OPEN);
-        return new NativeXrcDomain(context, DomainFile.none(context.system()));
+    static NativeXrcDomain open(ContextServices services) throws RdmaException {
+        services.queries().requireXrc(OPEN);
+        return new NativeXrcDomain(services, DomainFile.none(services.system()));
     }
 
     /** Opens the domain of a file, under the context's lock. */
-    static NativeXrcDomain open(NativeContext context, Path file, StandardOpenOption... options)
+    static NativeXrcDomain open(ContextServices services, Path file, StandardOpenOption... options)
             throws RdmaException {
-        context.queries().requireXrc(OPEN);
-        try (DomainFile opened = DomainFile.open(context.system(), OPEN, file, options)) {
-            return new NativeXrcDomain(context, opened);
+        services.queries().requireXrc(OPEN);
+        try (DomainFile opened = DomainFile.open(services.system(), OPEN, file, options)) {
+            return new NativeXrcDomain(services, opened);
         }
     }
 
@@ -70,8 +70,8 @@ final class NativeXrcDomain implements XrcDomain {
         return dependents;
     }
 
-    NativeContext owner() {
-        return context;
+    ContextServices owner() {
+        return services;
     }
 
     private void checkOpen() throws RdmaException {
@@ -82,35 +82,35 @@ final class NativeXrcDomain implements XrcDomain {
 
     @Override
     public DeviceContext context() {
-        return context;
+        return services.context();
     }
 
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        context.lock();
+        services.lock();
         try {
             checkOpen();
             return XrcReceiveQueuePair.create(this, attributes);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     @Override
     public QueuePair openQueuePair(int number, @Nullable Object userContext)
             throws RdmaException {
-        context.lock();
+        services.lock();
         try {
             checkOpen();
             return XrcReceiveQueuePair.open(this, number, userContext);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     @Override
     public void close() throws RdmaException {
-        context.lock();
+        services.lock();
         try {
             if (isClosed) {
                 return;
@@ -118,9 +118,9 @@ final class NativeXrcDomain implements XrcDomain {
             dependents.requireNone(CLOSE);
             closing.call(pointer).check(CLOSE, "objects made in it are alive");
             isClosed = true;
-            context.dependents().remove();
+            services.dependents().remove();
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -129,13 +129,13 @@ final class NativeXrcDomain implements XrcDomain {
      *
      * @throws RdmaException EINVAL if it is null or of another context
      */
-    static NativeXrcDomain own(@Nullable XrcDomain domain, NativeContext context,
+    static NativeXrcDomain own(@Nullable XrcDomain domain, ContextServices services,
             String operation) throws RdmaException {
         if (domain == null) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "a shared receive queue of type XRC needs an XRC domain");
         }
-        if (domain instanceof NativeXrcDomain own && own.context.equals(context)) {
+        if (domain instanceof NativeXrcDomain own && own.services.equals(services)) {
             own.checkOpen();
             return own;
         }
@@ -145,6 +145,6 @@ final class NativeXrcDomain implements XrcDomain {
 
     @Override
     public String toString() {
-        return "XRC domain on " + context.device().name();
+        return "XRC domain on " + services.device().name();
     }
 }

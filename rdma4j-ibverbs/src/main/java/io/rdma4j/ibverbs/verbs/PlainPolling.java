@@ -23,13 +23,13 @@ final class PlainPolling implements Polling {
      * @param queue the address of an {@code ibv_cq}
      * @param late the requests that the driver has lost, which complete after all of its own
      */
-    PlainPolling(NativeContext context, long queue, LateWork late, Arena arena) {
+    PlainPolling(ContextServices services, long queue, LateWork late, Arena arena) {
         this.queue = queue;
         this.late = late;
-        calls = context.hotCalls();
-        function = context.functions().address(ContextOperation.POLL_CQ);
+        calls = services.hotCalls();
+        function = services.functions().address(ContextOperation.POLL_CQ);
         batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
-        reading = new CompletionReading(context);
+        reading = new CompletionReading(services);
     }
 
     @Override

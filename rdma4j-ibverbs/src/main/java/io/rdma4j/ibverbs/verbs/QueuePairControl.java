@@ -36,7 +36,7 @@ final class QueuePairControl {
             QueuePairAttribute.CAPABILITIES, QueuePairAttribute.MAX_READ_ATOMIC,
             QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
 
-    private final NativeContext context;
+    private final ContextServices services;
     private final long pointer;
     private final int number;
     private final QueuePairType type;
@@ -51,15 +51,15 @@ final class QueuePairControl {
      * @param pointer the address of its {@code ibv_qp}
      * @param onState notified of every new state
      */
-    QueuePairControl(NativeContext context, long pointer, QueuePairType type,
+    QueuePairControl(ContextServices services, long pointer, QueuePairType type,
             Consumer<QueuePairState> onState) {
-        this.context = context;
+        this.services = services;
         this.pointer = pointer;
         this.type = type;
         this.onState = onState;
-        state = context.firstState();
+        state = services.firstState();
         number = Native.getInt(Native.at(pointer, Layout.QueuePair.SIZE), Layout.QueuePair.QP_NUM);
-        stateRecord = context.states().add(context.device().name(), number, type, state);
+        stateRecord = services.states().add(services.device().name(), number, type, state);
     }
 
     long pointer() {
@@ -90,7 +90,7 @@ final class QueuePairControl {
 
     /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
     boolean isTooLate() {
-        return state == QueuePairState.ERR && context.faults().losesLateWork();
+        return state == QueuePairState.ERR && services.faults().losesLateWork();
     }
 
     /**
@@ -108,8 +108,8 @@ final class QueuePairControl {
         QueuePairState now = state;
         if (isTooLate()) {
             // The thread that has set the state has the context's lock until it has flushed.
-            context.lock();
-            context.unlock();
+            services.lock();
+            services.unlock();
         }
         return now;
     }
@@ -125,10 +125,10 @@ final class QueuePairControl {
     }
 
     void modify(QueuePairAttributes attributes) throws RdmaException {
-        context.lock();
+        services.lock();
         try {
             checkOpen();
-            QueuePairState next = context.transitions().check(type, state, attributes);
+            QueuePairState next = services.transitions().check(type, state, attributes);
             call(attributes).check(MODIFY, "the device refused to go from " + state + " to " + next
                     + " with " + attributes);
             if (attributes.isSet(QueuePairAttribute.QKEY)) {
@@ -139,7 +139,7 @@ final class QueuePairControl {
             }
             set(next, "MODIFY");
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -151,7 +151,7 @@ final class QueuePairControl {
 
     /** The kernel has moved it, as it connected or ended it. */
     void onKernelState(QueuePairState next) {
-        if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
+        if (next == QueuePairState.ERR && services.faults().losesLateWork()) {
             onLossyEnd();
         } else if (!isClosed) {
             set(next, "CONNECTION");
@@ -160,14 +160,14 @@ final class QueuePairControl {
 
     /** Under the context's lock, so that a thread that finds the end by {@link #query} also finds all that is flushed. */
     private void onLossyEnd() {
-        context.lock();
+        services.lock();
         try {
             if (!isClosed) {
                 settle();
                 set(QueuePairState.ERR, "CONNECTION");
             }
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -182,52 +182,52 @@ final class QueuePairControl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
             int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE), attributes);
-            return context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(),
+            return services.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(),
                     mask);
         }
     }
 
     /** {@return its attributes, except the sizes of its queues} */
     QueuePairAttributes query() throws RdmaException {
-        context.lock();
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             MemorySegment attributes = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
             MemorySegment initial = arena.allocate(QueuePairInitAttr.SIZE + Layout.SLACK, 8);
             // A driver that does not know the state leaves this value unchanged.
             Native.putInt(attributes, QueuePairAttr.QP_STATE, state.code());
-            context.verbs().get(VerbsSymbol.QUERY_QP)
+            services.verbs().get(VerbsSymbol.QUERY_QP)
                     .call(pointer, attributes.address(), ALL_ATTRIBUTES, initial.address())
                     .check("query queue pair", "the device cannot tell");
             QueuePairAttributes known = QueuePairValues.read(attributes,
-                    context.isStateKept() ? IWARP_ATTRIBUTES : ALL_ATTRIBUTES);
-            if (context.isStateKept()) {
+                    services.isStateKept() ? IWARP_ATTRIBUTES : ALL_ATTRIBUTES);
+            if (services.isStateKept()) {
                 known.state(state);
             } else if (known.state() != state) {
                 set(known.state(), "QUERY");
             }
             return known.currentState(known.state());
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
-        NativeFunction function = context.verbs().find(VerbsSymbol.QUERY_QP_DATA_IN_ORDER);
-        context.lock();
+        NativeFunction function = services.verbs().find(VerbsSymbol.QUERY_QP_DATA_IN_ORDER);
+        services.lock();
         try {
             checkOpen();
             return function != null && function.call(pointer, opcode.code(), 0).value() == 1;
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException {
         checkOpen();
         String operation = "set enhanced connection options";
-        NativeFunction function = context.verbs().require(VerbsSymbol.SET_ECE, operation);
-        context.lock();
+        NativeFunction function = services.verbs().require(VerbsSymbol.SET_ECE, operation);
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             MemorySegment ece = arena.allocate(Layout.Ece.SIZE + Layout.SLACK, 8);
@@ -236,15 +236,15 @@ final class QueuePairControl {
             function.call(pointer, ece.address()).check(operation,
                     "the device has none, or not these");
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
         checkOpen();
         String operation = "query enhanced connection options";
-        NativeFunction function = context.verbs().require(VerbsSymbol.QUERY_ECE, operation);
-        context.lock();
+        NativeFunction function = services.verbs().require(VerbsSymbol.QUERY_ECE, operation);
+        services.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             MemorySegment ece = arena.allocate(Layout.Ece.SIZE + Layout.SLACK, 8);
@@ -252,7 +252,7 @@ final class QueuePairControl {
             return new EnhancedConnectionOptions(Native.getInt(ece, Layout.Ece.VENDOR_ID),
                     Native.getInt(ece, Layout.Ece.OPTIONS));
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
@@ -278,8 +278,8 @@ final class QueuePairControl {
 
     private Outcome free() {
         isClosed = true;
-        context.states().remove(number);
+        services.states().remove(number);
         state = QueuePairState.ERR;
-        return context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
+        return services.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
     }
 }

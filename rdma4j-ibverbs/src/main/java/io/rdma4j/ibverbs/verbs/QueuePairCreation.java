@@ -52,17 +52,17 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
     private static final int MOST_INLINE = 1 << 16;
 
     /** Under the context's lock. */
-    static QueuePairCreation make(NativeProtectionDomain domain, QueuePairInitAttributes wanted)
+    static QueuePairCreation make(DomainServices domain, QueuePairInitAttributes wanted)
             throws RdmaException {
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         NativeCompletionQueue sends = NativeCompletionQueue.own(wanted.sendCompletionQueue(),
-                context, CREATE, "sends");
+                services, CREATE, "sends");
         NativeCompletionQueue receives = hasReceives(wanted)
-                ? NativeCompletionQueue.own(wanted.receiveCompletionQueue(), context, CREATE,
+                ? NativeCompletionQueue.own(wanted.receiveCompletionQueue(), services, CREATE,
                         "receives")
                 : null;
         NativeSharedReceiveQueue shared = shared(wanted, domain);
-        Set<SendOpcode> offered = offered(context, wanted);
+        Set<SendOpcode> offered = offered(services, wanted);
         QueuePairCapabilities asked = asked(wanted);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena
@@ -83,7 +83,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
             // Some drivers report what a queue pair with a shared receive queue would have without it.
             initial.capabilities(hasOwnReceives(wanted) ? given : given.withoutReceives());
             return new QueuePairCreation(initial, sends, receives, shared, offered, pointer,
-                    extended(context, offered, pointer));
+                    extended(services, offered, pointer));
         }
     }
 
@@ -100,12 +100,12 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         return hasOwnReceives(wanted) ? sizes : sizes.withoutReceives();
     }
 
-    private static Set<SendOpcode> offered(NativeContext context, QueuePairInitAttributes wanted)
+    private static Set<SendOpcode> offered(ContextServices services, QueuePairInitAttributes wanted)
             throws RdmaException {
         switch (wanted.type()) {
-            case XRC_SEND -> context.queries().requireXrc(CREATE);
+            case XRC_SEND -> services.queries().requireXrc(CREATE);
             case XRC_RECEIVE -> {
-                context.queries().requireXrc(CREATE);
+                services.queries().requireXrc(CREATE);
                 throw new RdmaException(Errno.EINVAL, CREATE, "queue pairs of type XRC_RECEIVE are"
                         + " of no protection domain; XrcDomain.createQueuePair makes them");
             }
@@ -113,13 +113,14 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 // Each device supports some of them.
             }
         }
-        boolean isIwarp = context.isIwarp();
+        boolean isIwarp = services.isIwarp();
         Set<SendOpcode> offered = SendChecks.operations(wanted.type(), isIwarp);
         if (offered.isEmpty() || (isIwarp && wanted.type() != QueuePairType.RC)) {
             throw RdmaException.unsupported(CREATE,
                     "queue pairs of type " + wanted.type() + " are not to be had on this device");
         }
-        if (!Collections.disjoint(offered, SendChecks.ATOMICS) && !context.queries().hasAtomics()) {
+        if (!Collections.disjoint(offered, SendChecks.ATOMICS)
+                && !services.queries().hasAtomics()) {
             offered = EnumSet.copyOf(offered);
             offered.removeAll(SendChecks.ATOMICS);
         }
@@ -128,7 +129,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 && !Collections.disjoint(operations, ExtendedPosting.OPERATIONS)) {
             offered = EnumSet.copyOf(offered);
             for (SendOpcode extended : ExtendedPosting.OPERATIONS) {
-                if (operations.contains(extended) && context.queries().has(extended)) {
+                if (operations.contains(extended) && services.queries().has(extended)) {
                     offered.add(extended);
                 }
             }
@@ -143,24 +144,24 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
     }
 
     /** {@return the posting of operations that only extended queue pairs have; frees the queue pair on failure} */
-    private static @Nullable ExtendedPosting extended(NativeContext context,
+    private static @Nullable ExtendedPosting extended(ContextServices services,
             Set<SendOpcode> offered, long pointer) throws RdmaException {
         if (Collections.disjoint(offered, ExtendedPosting.OPERATIONS)) {
             return null;
         }
         ExtendedPosting posting = null;
         try {
-            posting = new ExtendedPosting(context, pointer, offered);
+            posting = new ExtendedPosting(services, pointer, offered);
             return posting;
         } finally {
             if (posting == null) {
-                context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
+                services.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
             }
         }
     }
 
     private static @Nullable NativeSharedReceiveQueue shared(QueuePairInitAttributes wanted,
-            NativeProtectionDomain domain) throws RdmaException {
+            DomainServices domain) throws RdmaException {
         SharedReceiveQueue queue = wanted.sharedReceiveQueue();
         if (queue == null) {
             return null;
@@ -180,9 +181,9 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 "the shared receive queue is of another protection domain");
     }
 
-    private static long call(NativeProtectionDomain domain, QueuePairInitAttributes wanted,
+    private static long call(DomainServices domain, QueuePairInitAttributes wanted,
             QueuePairCapabilities asked, MemorySegment attributes) throws RdmaException {
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         String advice = "the device refused " + wanted.type() + " with " + asked.maxSendRequests()
                 + " sends of " + asked.maxSendElements() + " elements, "
                 + asked.maxReceiveRequests() + " receives of " + asked.maxReceiveElements()
@@ -192,10 +193,10 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         long extended = operations == null ? 0 : operationFlags(operations);
         boolean isBlocking = wanted.blockSelfMulticastLoopback();
         if (extended == 0 && !isBlocking) {
-            return Privileges.pointer(context.verbs().get(VerbsSymbol.CREATE_QP)
+            return Privileges.pointer(services.verbs().get(VerbsSymbol.CREATE_QP)
                     .call(domain.pointer(), attributes.address()), CREATE, advice);
         }
-        NativeFunction function = context.functions().require(ContextOperation.CREATE_QP_EX,
+        NativeFunction function = services.functions().require(ContextOperation.CREATE_QP_EX,
                 CREATE);
         Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, PD_MASK
                 | (isBlocking ? CREATE_FLAGS_MASK : 0) | (extended == 0 ? 0 : SEND_OPS_MASK));
@@ -203,7 +204,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         Native.putInt(attributes, QueuePairInitAttr.CREATE_FLAGS,
                 isBlocking ? BLOCK_SELF_MULTICAST : 0);
         Native.putLong(attributes, QueuePairInitAttr.SEND_OPS_FLAGS, extended);
-        return function.call(context.pointer(), attributes.address()).pointer(CREATE, advice);
+        return function.call(services.pointer(), attributes.address()).pointer(CREATE, advice);
     }
 
     /** {@return the flags of {@code enum ibv_qp_create_send_ops_flags} for the operations} */

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     static final String OPERATION = "post receive";
 
-    private final NativeProtectionDomain domain;
-    private final @Nullable NativeQueuePair queuePair;
+    private final DomainServices domain;
+    private final @Nullable QueuePairServices queuePair;
     private final int maxElements;
 
     /**
@@ -28,7 +28,7 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
      * @param requests the capacity of the queue
      * @param maxElements the maximum number of elements of a request
      */
-    ReceivePosting(NativeProtectionDomain domain, @Nullable NativeQueuePair queuePair,
+    ReceivePosting(DomainServices domain, @Nullable QueuePairServices queuePair,
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
             int requests, int maxElements) {
         super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work,

@@ -13,7 +13,7 @@ final class RegionLiveness {
      *
      * @throws RdmaException EFAULT if an arena was closed, EMSGSIZE if an element is too long
      */
-    static void check(NativeProtectionDomain domain, ScatterGatherList elements, int count,
+    static void check(DomainServices domain, ScatterGatherList elements, int count,
             String operation) throws RdmaException {
         for (int i = 0; i < count; i++) {
             if (elements.length(i) > Elements.LONGEST) {

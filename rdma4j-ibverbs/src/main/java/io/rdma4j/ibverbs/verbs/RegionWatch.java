@@ -20,17 +20,17 @@ final class RegionWatch {
 
     private final EventLoop loop;
     /** Many regions are often of one arena, which is looked at once. */
-    private final Map<MemorySegment.Scope, Set<NativeMemoryRegion>> regions = new HashMap<>();
-    private final Map<NativeMemoryRegion, MemorySegment.Scope> scopes = new HashMap<>();
+    private final Map<MemorySegment.Scope, Set<WatchedRegion>> regions = new HashMap<>();
+    private final Map<WatchedRegion, MemorySegment.Scope> scopes = new HashMap<>();
     /** Those to be ended though their arenas are not closed. */
-    private final Set<NativeMemoryRegion> ending = new HashSet<>();
+    private final Set<WatchedRegion> ending = new HashSet<>();
 
     RegionWatch(EventLoop loop) {
         this.loop = loop;
     }
 
     /** Watches the arena of a region's present memory. */
-    synchronized void add(NativeMemoryRegion region, MemorySegment.Scope scope) {
+    synchronized void add(WatchedRegion region, MemorySegment.Scope scope) {
         boolean isFirst = isIdle();
         forget(region);
         scopes.put(region, scope);
@@ -39,7 +39,7 @@ final class RegionWatch {
     }
 
     /** Ends a registration as soon as that is possible. */
-    synchronized void addEnding(NativeMemoryRegion region) {
+    synchronized void addEnding(WatchedRegion region) {
         boolean isFirst = isIdle();
         ending.add(region);
         begin(isFirst);
@@ -55,7 +55,7 @@ final class RegionWatch {
         }
     }
 
-    synchronized void remove(NativeMemoryRegion region) {
+    synchronized void remove(WatchedRegion region) {
         boolean wasIdle = isIdle();
         forget(region);
         ending.remove(region);
@@ -64,19 +64,19 @@ final class RegionWatch {
         }
     }
 
-    private void forget(NativeMemoryRegion region) {
+    private void forget(WatchedRegion region) {
         MemorySegment.Scope scope = scopes.remove(region);
         if (scope == null) {
             return;
         }
-        Set<NativeMemoryRegion> others = regions.get(scope);
+        Set<WatchedRegion> others = regions.get(scope);
         if (others != null && others.remove(region) && others.isEmpty()) {
             regions.remove(scope);
         }
     }
 
     private void look() {
-        for (NativeMemoryRegion region : due()) {
+        for (WatchedRegion region : due()) {
             // A registration that cannot be ended now, because a request with it is being posted, is tried again next
             // time.
             if (!region.isAlive() && region.endAccess()) {
@@ -85,8 +85,8 @@ final class RegionWatch {
         }
     }
 
-    private synchronized List<NativeMemoryRegion> due() {
-        List<NativeMemoryRegion> due = new ArrayList<>(ending);
+    private synchronized List<WatchedRegion> due() {
+        List<WatchedRegion> due = new ArrayList<>(ending);
         regions.forEach((scope, ofScope) -> {
             if (!scope.isAlive()) {
                 due.addAll(ofScope);

@@ -21,7 +21,7 @@ import java.util.List;
  *
  * @param <T> the application's type of request
  */
-abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
+abstract class RequestChain<T> {
     /** How many requests one call posts at most. */
     static final int CHAIN = 32;
 

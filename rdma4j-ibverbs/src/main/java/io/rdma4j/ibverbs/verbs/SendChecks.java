@@ -37,7 +37,7 @@ final class SendChecks {
             SendOpcode.RDMA_WRITE, SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_READ,
             SendOpcode.LOCAL_INVALIDATE);
 
-    private final NativeQueuePair queuePair;
+    private final QueuePairServices queuePair;
     private final QueuePairType type;
     private final Set<SendOpcode> offered;
     private final QueuePairCapabilities sizes;
@@ -46,7 +46,7 @@ final class SendChecks {
     private int port;
 
     /** @param offered the operations of the queue pair */
-    SendChecks(NativeQueuePair queuePair, Set<SendOpcode> offered) throws RdmaException {
+    SendChecks(QueuePairServices queuePair, Set<SendOpcode> offered) throws RdmaException {
         this.queuePair = queuePair;
         this.offered = offered;
         type = queuePair.type();

@@ -32,8 +32,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private static final int ATOMIC_WRITE_LENGTH = Long.BYTES;
 
     private final @Nullable ExtendedPosting extended;
-    private final NativeQueuePair queuePair;
-    private final NativeProtectionDomain domain;
+    private final QueuePairServices queuePair;
+    private final DomainServices domain;
     private final SendChecks checks;
     private final QueuePairType type;
     private final boolean isAllSignaled;
@@ -45,7 +45,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private int usesEnd;
     private boolean hasChecksums;
 
-    SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
+    SendPosting(QueuePairServices queuePair, Arena arena, MemorySegment function, long tag,
             OutstandingWork work, SendChecks checks, @Nullable ExtendedPosting extended) {
         super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
                 queuePair.pointer(), tag, work,
@@ -310,24 +310,24 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
                     "a memory window of type 1 is"
                             + " bound by QueuePair.bindMemoryWindow, one of type 2 by a work request");
         }
-        NativeContext context = domain.owner();
-        if (!window.owner().owner().equals(context)) {
+        ContextServices services = domain.owner();
+        if (!window.owner().owner().equals(services)) {
             throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
                     "the memory window is of another device context");
         }
-        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), context,
+        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), services,
                 SendChecks.OPERATION);
         if (!window.owner().isOneWith(domain) || !region.owner().isOneWith(domain)) {
             throw new RdmaException(Errno.EPERM, SendChecks.OPERATION,
                     "window, region and queue pair are not of one protection domain");
         }
         int key = request.windowRkey();
-        context.lock();
+        services.lock();
         try {
             keep(WindowBinding.begin(this, window, region, bind.length() == 0 ? null : region,
                     key));
         } finally {
-            context.unlock();
+            services.unlock();
         }
         Native.putLong(chain, at + SendRequest.BIND_MW, window.pointer());
         Native.putInt(chain, at + SendRequest.BIND_RKEY, key);

@@ -32,7 +32,7 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
     private static final int XRC_TYPE = 1;
 
     /** Under the context's lock. */
-    static SharedReceiveQueueCreation make(NativeProtectionDomain domain,
+    static SharedReceiveQueueCreation make(DomainServices domain,
             SharedReceiveQueueInitAttributes wanted) throws RdmaException {
         if (wanted.limit() < 0 || wanted.limit() > wanted.maxRequests()) {
             throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
@@ -52,7 +52,7 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
         }
     }
 
-    private static SharedReceiveQueueCreation basic(NativeProtectionDomain domain,
+    private static SharedReceiveQueueCreation basic(DomainServices domain,
             SharedReceiveQueueInitAttributes wanted, MemorySegment attributes)
             throws RdmaException {
         if (wanted.xrcDomain() != null || wanted.completionQueue() != null) {
@@ -67,25 +67,25 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
                 pointer);
     }
 
-    private static SharedReceiveQueueCreation ofConnections(NativeProtectionDomain domain,
+    private static SharedReceiveQueueCreation ofConnections(DomainServices domain,
             SharedReceiveQueueInitAttributes wanted, MemorySegment attributes)
             throws RdmaException {
-        NativeContext context = domain.owner();
-        context.queries().requireXrc(CREATE);
-        NativeXrcDomain connections = NativeXrcDomain.own(wanted.xrcDomain(), context, CREATE);
+        ContextServices services = domain.owner();
+        services.queries().requireXrc(CREATE);
+        NativeXrcDomain connections = NativeXrcDomain.own(wanted.xrcDomain(), services, CREATE);
         if (wanted.completionQueue() == null) {
             throw new RdmaException(Errno.EINVAL, CREATE,
                     "a shared receive queue of type XRC needs a completion queue");
         }
         NativeCompletionQueue completions = NativeCompletionQueue.own(wanted.completionQueue(),
-                context, CREATE, "receives");
+                services, CREATE, "receives");
         Native.putInt(attributes, SharedReceiveQueueInitAttr.COMP_MASK, XRC_MASK);
         Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_TYPE, XRC_TYPE);
         Native.putLong(attributes, SharedReceiveQueueInitAttr.PD, domain.rootPointer());
         Native.putLong(attributes, SharedReceiveQueueInitAttr.XRCD, connections.pointer());
         Native.putLong(attributes, SharedReceiveQueueInitAttr.CQ, completions.pointer());
-        long pointer = context.functions().require(ContextOperation.CREATE_SRQ_EX, CREATE)
-                .call(context.pointer(), attributes.address())
+        long pointer = services.functions().require(ContextOperation.CREATE_SRQ_EX, CREATE)
+                .call(services.pointer(), attributes.address())
                 .pointer(CREATE, advice(wanted));
         return new SharedReceiveQueueCreation(given(wanted, attributes), connections,
                 completions, pointer);

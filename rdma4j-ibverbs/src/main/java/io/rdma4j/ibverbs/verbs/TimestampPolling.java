@@ -52,12 +52,12 @@ final class TimestampPolling implements Polling {
      * @param queue the address of an {@code ibv_cq_ex} that was made with these fields
      * @throws RdmaException EOPNOTSUPP if the driver lacks a function that they need
      */
-    TimestampPolling(NativeContext context, long queue, Set<CompletionField> fields, Arena arena)
+    TimestampPolling(ContextServices services, long queue, Set<CompletionField> fields, Arena arena)
             throws RdmaException {
-        CallChoice.requireOrdinary(context.hotCalls(), CREATE);
+        CallChoice.requireOrdinary(services.hotCalls(), CREATE);
         this.queue = queue;
         structure = Native.at(queue, CompletionQueueEx.SIZE);
-        reading = new CompletionReading(context);
+        reading = new CompletionReading(services);
         batch = arena.allocate(BATCH * STRIDE, 8);
         attributes = arena.allocate(Long.BYTES, 8);
         start = function(CompletionQueueEx.START_POLL);

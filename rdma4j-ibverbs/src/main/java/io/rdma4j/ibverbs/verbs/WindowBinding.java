@@ -52,8 +52,8 @@ final class WindowBinding implements StagedUse {
 
     @Override
     public void end(boolean isPosted) {
-        NativeContext context = window.owner().owner();
-        context.lock();
+        ContextServices services = window.owner().owner();
+        services.lock();
         try {
             NativeMemoryRegion free = isPosted ? before : bound;
             if (free != null) {
@@ -65,7 +65,7 @@ final class WindowBinding implements StagedUse {
             window.endUse();
             region.users().end();
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 }

@@ -52,7 +52,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             0);
 
     private final NativeXrcDomain domain;
-    private final NativeContext context;
+    private final ContextServices services;
     private final @Nullable Object userContext;
     private final QueuePairControl control;
     private final AsyncEventSource events;
@@ -61,20 +61,20 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             long pointer) {
         this.domain = domain;
         this.userContext = userContext;
-        context = domain.owner();
-        control = new QueuePairControl(context, pointer, QueuePairType.XRC_RECEIVE, state -> {
+        services = domain.owner();
+        control = new QueuePairControl(services, pointer, QueuePairType.XRC_RECEIVE, state -> {
             // No thread waits for its completions.
         });
-        events = context.events().newSource(this);
+        events = services.events().newSource(this);
         domain.dependents().add();
-        context.events().queuePairs().put(pointer, this);
+        services.events().queuePairs().put(pointer, this);
     }
 
     /** Creates one, under the context's lock. */
     static XrcReceiveQueuePair create(NativeXrcDomain domain, QueuePairInitAttributes wanted)
             throws RdmaException {
         check(wanted);
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena
                     .allocate(QueuePairInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
@@ -82,8 +82,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
                     QueuePairType.XRC_RECEIVE.code());
             Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, XRCD_MASK);
             Native.putLong(attributes, QueuePairInitAttr.XRCD, domain.pointer());
-            long pointer = context.functions().require(ContextOperation.CREATE_QP_EX, CREATE)
-                    .call(context.pointer(), attributes.address())
+            long pointer = services.functions().require(ContextOperation.CREATE_QP_EX, CREATE)
+                    .call(services.pointer(), attributes.address())
                     .pointer(CREATE, "the device refused another queue pair of type XRC_RECEIVE;"
                             + " ibv_devinfo -v shows its max_qp");
             return new XrcReceiveQueuePair(domain, wanted.userContext(), pointer);
@@ -107,7 +107,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     /** Opens an existing queue pair, under the context's lock. */
     static XrcReceiveQueuePair open(NativeXrcDomain domain, int number,
             @Nullable Object userContext) throws RdmaException {
-        NativeContext context = domain.owner();
+        ContextServices services = domain.owner();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(QueuePairOpenAttr.SIZE + Layout.SLACK, 8);
             Native.putInt(attributes, QueuePairOpenAttr.COMP_MASK, OPEN_MASK);
@@ -115,8 +115,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             Native.putLong(attributes, QueuePairOpenAttr.XRCD, domain.pointer());
             Native.putInt(attributes, QueuePairOpenAttr.QP_TYPE,
                     QueuePairType.XRC_RECEIVE.code());
-            long pointer = context.functions().require(ContextOperation.OPEN_QP, OPEN)
-                    .call(context.pointer(), attributes.address()).pointer(OPEN,
+            long pointer = services.functions().require(ContextOperation.OPEN_QP, OPEN)
+                    .call(services.pointer(), attributes.address()).pointer(OPEN,
                             "the domain has no queue pair of type XRC_RECEIVE and number "
                                     + number);
             XrcReceiveQueuePair opened = new XrcReceiveQueuePair(domain, userContext, pointer);
@@ -332,7 +332,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     @Override
     public void close() throws RdmaException {
         String operation = "close queue pair";
-        context.lock();
+        services.lock();
         try {
             if (control.isClosed()) {
                 return;
@@ -340,18 +340,18 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             events.end(operation);
             free(operation);
         } finally {
-            context.unlock();
+            services.unlock();
         }
     }
 
     private void free(String operation) throws RdmaException {
         control.destroy(operation);
-        context.events().queuePairs().remove(control.pointer());
+        services.events().queuePairs().remove(control.pointer());
         domain.dependents().remove();
     }
 
     @Override
     public String toString() {
-        return ResourceText.of(this, context);
+        return ResourceText.of(this, services.context());
     }
 }

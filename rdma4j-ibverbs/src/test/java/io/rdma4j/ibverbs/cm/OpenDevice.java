@@ -50,7 +50,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open native device: it delegates its connections as one does, and offers no other verbs. */
-final class OpenDevice implements CmContext, NativeConnections.Owner {
+final class OpenDevice implements CmContext, ConnectionServices.Owner {
     final List<InetAddress> addresses = new ArrayList<>();
     /** Who has asked by this device. */
     final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
@@ -69,9 +69,13 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
         });
     }
 
-    @Override
-    public NativeConnections connections() {
+    NativeConnections connections() {
         return connections;
+    }
+
+    @Override
+    public ConnectionServices connectionServices() {
+        return connections.services();
     }
 
     @Override

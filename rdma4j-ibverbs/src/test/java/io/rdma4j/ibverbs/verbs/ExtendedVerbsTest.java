@@ -131,7 +131,7 @@ class ExtendedVerbsTest {
                 .createParentDomain(new ParentDomainInitAttributes().threadDomain(ofOneThread));
         MemorySegment attributes = written.getFirst();
         assertThat(Native.getLong(attributes, ParentDomainInitAttr.PD))
-                .isEqualTo(domain.pointer());
+                .isEqualTo(domain.services().pointer());
         assertThat(Native.getLong(attributes, ParentDomainInitAttr.TD))
                 .isEqualTo(((NativeThreadDomain) ofOneThread).pointer());
         assertThat(attributes.asSlice(16).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
@@ -304,7 +304,8 @@ class ExtendedVerbsTest {
                 .allocateProtectionDomain();
         MemoryRegion region = domain.register(new MemoryRegionInitAttributes().dmaBuf(7, 8192, 4096)
                 .iova(PEER).access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
-        assertThat(calls.getFirst()).containsExactly(domain.pointer(), 8192, 4096, PEER, 7,
+        assertThat(calls.getFirst()).containsExactly(domain.services().pointer(), 8192, 4096, PEER,
+                7,
                 1 | 2);
         assertThat(region.address()).isEqualTo(PEER);
         assertThat(region.length()).isEqualTo(4096);
@@ -461,7 +462,7 @@ class ExtendedVerbsTest {
         assertThat(Native.getInt(attributes, CompletionQueueInitAttrEx.COMP_MASK)).isEqualTo(3);
         assertThat(Native.getInt(attributes, CompletionQueueInitAttrEx.FLAGS)).isEqualTo(3);
         assertThat(Native.getLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN))
-                .isEqualTo(parent.pointer());
+                .isEqualTo(parent.services().pointer());
         assertErrno(Errno.EBUSY, parent::close);
         made.close();
         parent.close();
@@ -560,7 +561,7 @@ class ExtendedVerbsTest {
     @Test
     void requestThatCannotBeWrittenIsAbortedAndItsLockGivenBack() throws RdmaException {
         long queuePair = offerExtended(new ArrayList<>());
-        ExtendedPosting posting = new ExtendedPosting(driver.open(), queuePair,
+        ExtendedPosting posting = new ExtendedPosting(driver.open().services(), queuePair,
                 Set.of(SendOpcode.FLUSH));
         assertThatExceptionOfType(StackOverflowError.class)
                 .isThrownBy(() -> posting.inOneGo(1, 0, () -> {

@@ -273,14 +273,14 @@ class FreedInPostTest {
                 refusal.set(new IllegalStateException(e.getMessage(), e));
             }
         });
-        context.lock();
+        context.services().lock();
         try {
             creating.start();
             Wait.until("the other thread waits for the context",
                     () -> creating.getState() == Thread.State.WAITING);
             parent.close();
         } finally {
-            context.unlock();
+            context.services().unlock();
         }
         creating.join();
         assertThat(refusal.get()).hasMessageContaining("the protection domain is closed");

@@ -474,16 +474,17 @@ class LyingLibraryTest {
         driver.library.define(VerbsSymbol.ACK_ASYNC_EVENT, arguments -> {
             long element = Native.getLong(Native.at(arguments[0], Layout.AsyncEvent.SIZE),
                     Layout.AsyncEvent.ELEMENT);
-            Objects.requireNonNull(opened[0]).events().queuePairs().put(element, type -> {
-                heard.add("the new one");
-                isOver.countDown();
-            });
+            Objects.requireNonNull(opened[0]).services().events().queuePairs().put(element,
+                    type -> {
+                        heard.add("the new one");
+                        isOver.countDown();
+                    });
             return 0;
         });
         NativeContext context = driver.open();
         opened[0] = context;
         long address = driver.object(160);
-        context.events().queuePairs().put(address, type -> {
+        context.services().events().queuePairs().put(address, type -> {
             heard.add("the old one");
             isOver.countDown();
         });

@@ -157,12 +157,12 @@ class MemoryThatGoesTest {
         Arena arena = Arena.ofShared();
         NativeMemoryRegion region = (NativeMemoryRegion) domain.register(arena.allocate(64),
                 Set.of());
-        context.lock();
+        context.services().lock();
         try {
             arena.close();
             region.reregister(new MemoryRegionChanges().segment(Arena.global().allocate(128)));
         } finally {
-            context.unlock();
+            context.services().unlock();
         }
         assertThat(region.endAccess()).isFalse();
         assertThat(driver.called(VerbsSymbol.DEREG_MR)).isZero();
@@ -191,7 +191,8 @@ class MemoryThatGoesTest {
         var memory = Arena.global().allocate(128);
         region.reregister(new MemoryRegionChanges().segment(memory).protectionDomain(other)
                 .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
-        assertThat(asked[0]).containsExactly(region.pointer(), 1 | 2 | 4, other.pointer(),
+        assertThat(asked[0]).containsExactly(region.pointer(), 1 | 2 | 4,
+                other.services().pointer(),
                 memory.address(), 128, 1 | 4);
         assertThat(region.rkey()).isEqualTo(0x77);
         assertThat(region.address()).isEqualTo(memory.address());

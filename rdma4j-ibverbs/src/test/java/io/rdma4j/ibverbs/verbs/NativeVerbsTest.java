@@ -148,13 +148,13 @@ class NativeVerbsTest {
             return 0;
         });
         vendor = 0x02c9;
-        assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.ORDINARY);
+        assertThat(driver.open().services().hotCalls()).isEqualTo(HotCalls.ORDINARY);
         System.setProperty(CallChoice.PROPERTY, "true");
         try {
-            assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.CRITICAL);
+            assertThat(driver.open().services().hotCalls()).isEqualTo(HotCalls.CRITICAL);
             // That of rdma_rxe.
             vendor = 0xff_ffff;
-            assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.ORDINARY);
+            assertThat(driver.open().services().hotCalls()).isEqualTo(HotCalls.ORDINARY);
             System.setProperty(CallChoice.PROPERTY, "yes");
             assertErrno(Errno.EINVAL, driver::open);
             assertThat(driver.called(VerbsSymbol.CLOSE_DEVICE)).isOne();

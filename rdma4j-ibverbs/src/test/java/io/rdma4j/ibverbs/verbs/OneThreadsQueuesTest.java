@@ -67,7 +67,7 @@ class OneThreadsQueuesTest {
                 .allocateProtectionDomain();
         domain.createParentDomain(new ParentDomainInitAttributes())
                 .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().maxRequests(4));
-        assertThat(madeIn[0]).isEqualTo(domain.pointer());
+        assertThat(madeIn[0]).isEqualTo(domain.services().pointer());
     }
 
     private long inQueue(int steps) {

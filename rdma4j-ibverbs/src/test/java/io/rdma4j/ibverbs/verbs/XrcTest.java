@@ -246,7 +246,8 @@ class XrcTest {
         SharedReceiveQueue shared = domain
                 .createSharedReceiveQueue(shared(context.openXrcDomain(), queue));
         assertBytes(given.getLast(), structure(64).putLong(0).putInt(4).putInt(2).putInt(1)
-                .putInt(0xf).putInt(1).putInt(0).putLong(domain.pointer()).putLong(domainPointer)
+                .putInt(0xf).putInt(1).putInt(0).putLong(domain.services().pointer())
+                .putLong(domainPointer)
                 .putLong(queue.pointer()));
         assertThat(shared.type()).isEqualTo(SharedReceiveQueueType.XRC);
         assertThat(shared.number()).isEqualTo(NUMBER);

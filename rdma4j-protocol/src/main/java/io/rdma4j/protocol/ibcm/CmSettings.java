@@ -20,6 +20,11 @@ import io.rdma4j.verbs.Mtu;
 public record CmSettings(long nodeGuid, int responseTimeout, int maxRetries, int disconnectRetries,
         int serviceTimeout, int timeWait, int ackTimeout, int minRnrTimer, int maxReadAtomic) {
 
+    /** Ten hours, in seconds: what an exponent of five bits can say. */
+    public static final int LONGEST_SILENCE = 36_000;
+    /** Of queue pairs whose program chooses none. */
+    private static final int USUAL_RETRIES = 7;
+
     /**
      * {@return settings for a local network: a peer that does not answer within 17 s is unreachable}
      */
@@ -31,6 +36,28 @@ public record CmSettings(long nodeGuid, int responseTimeout, int maxRetries, int
     public CmSettings withPatience(int newResponseTimeout, int newMaxRetries) {
         return new CmSettings(nodeGuid, newResponseTimeout, newMaxRetries, disconnectRetries,
                 serviceTimeout, timeWait, ackTimeout, minRnrTimer, maxReadAtomic);
+    }
+
+    /**
+     * {@return these for peers that may be silent for so long: whom a debugger or a long pause has stopped} A requester with
+     * 7 retries then waits for at least this time, and no longer than twice; so do a request and a reply.
+     *
+     * @param seconds from 0, which changes nothing, to {@link #LONGEST_SILENCE}
+     */
+    public CmSettings forSilence(int seconds) {
+        return new CmSettings(nodeGuid, Math.max(responseTimeout, exponent(seconds, maxRetries)),
+                maxRetries, disconnectRetries, serviceTimeout, timeWait,
+                Math.max(ackTimeout, exponent(seconds, USUAL_RETRIES)), minRnrTimer,
+                maxReadAtomic);
+    }
+
+    /** {@return the least exponent of a time-out with which the first message and its repetitions last so long} */
+    private static int exponent(int seconds, int retries) {
+        int exponent = 0;
+        while ((retries + 1) * nanos(exponent) < seconds * 1_000_000_000L) {
+            exponent++;
+        }
+        return exponent;
     }
 
     static long nanos(int exponent) {

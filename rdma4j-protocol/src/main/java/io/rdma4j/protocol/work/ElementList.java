@@ -26,11 +26,16 @@ final class ElementList {
         }
     }
 
-    void assign(ElementList from) {
-        count = from.count;
-        totalLength = from.totalLength;
-        System.arraycopy(from.addresses, 0, addresses, 0, count);
-        System.arraycopy(from.lengths, 0, lengths, 0, count);
-        System.arraycopy(from.lkeys, 0, lkeys, 0, count);
+    void clear() {
+        count = 0;
+        totalLength = 0;
+    }
+
+    void add(long address, long length, int lkey) {
+        addresses[count] = address;
+        lengths[count] = length;
+        lkeys[count] = lkey;
+        count++;
+        totalLength += length;
     }
 }

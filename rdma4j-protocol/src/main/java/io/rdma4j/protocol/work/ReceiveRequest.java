@@ -21,10 +21,15 @@ public final class ReceiveRequest {
         id = from.id();
     }
 
-    /** Copies another slot; its elements fit. */
-    public void assign(ReceiveRequest from) {
-        elements.assign(from.elements);
-        id = from.id;
+    /** Begins a request without elements; {@link #add} gives them. */
+    public void begin(long newId) {
+        id = newId;
+        elements.clear();
+    }
+
+    /** Adds an element; it fits. */
+    public void add(long address, long length, int lkey) {
+        elements.add(address, length, lkey);
     }
 
     /** Forgets what it points to, so that no memory is kept alive by a request that is over. */

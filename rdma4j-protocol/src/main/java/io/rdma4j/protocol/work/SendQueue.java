@@ -4,9 +4,6 @@ package io.rdma4j.protocol.work;
  * Send requests in the order they were posted, each at an index that never repeats.
  */
 public interface SendQueue {
-    /** {@return a number that indexes of requests posted at the same time differ by less than, a power of two} */
-    int slots();
-
     /** {@return the index behind the last posted request} */
     long end();
 

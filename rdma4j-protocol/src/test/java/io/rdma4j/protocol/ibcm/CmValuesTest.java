@@ -45,6 +45,26 @@ class CmValuesTest {
                 7, 8);
     }
 
+    // ---------------------------------------------------------------- time limits
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 60, 3600, CmSettings.LONGEST_SILENCE})
+    void whoWaitsForSilentPeersWaitsSoLongAndNotTwice(int seconds) {
+        CmSettings patient = CmSettings.defaults(1).forSilence(seconds);
+        assertThat(8 * 4.096e-6 * Math.pow(2, patient.ackTimeout()))
+                .isBetween((double) seconds, 2.0 * seconds);
+        assertThat((patient.maxRetries() + 1) * 4.096e-6 * Math.pow(2, patient.responseTimeout()))
+                .isBetween((double) seconds, Math.max(2.0 * seconds, 17.2));
+        assertThat(patient.ackTimeout()).isLessThan(32);
+    }
+
+    @Test
+    void aShortSilenceChangesNothing() {
+        CmSettings usual = CmSettings.defaults(1);
+        assertThat(usual.forSilence(0)).isEqualTo(usual);
+        assertThat(usual.forSilence(2)).isEqualTo(usual);
+    }
+
     // ---------------------------------------------------------------- addresses
 
     @ParameterizedTest

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class IwarpSimulationTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    private static final int SEEDS = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
+    private static final long FIRST_SEED = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
     private static final int REQUESTS = 40;
     /** Each message arrives in a place of its own: SENDs, then READs, then WRITEs. */
     private static final int SLOT = StreamEnd.UPPER / (3 * REQUESTS);

@@ -37,11 +37,6 @@ public final class PostedSends implements SendQueue {
     }
 
     @Override
-    public int slots() {
-        return 1 << 16;
-    }
-
-    @Override
     public long end() {
         return posted.size();
     }

@@ -246,12 +246,13 @@ class SendRequestTest {
     }
 
     @Test
-    void receiveIsCopiedFromSlotToSlot() {
-        ReceiveRequest first = new ReceiveRequest(3);
-        first.assign(new ReceiveWorkRequest().id(5).add(100, 10, KEY).add(300, 20, KEY));
+    void receiveThatIsGivenElementByElementHasNothingOfTheOneBefore() {
         ReceiveRequest second = new ReceiveRequest(3);
-        second.assign(first);
-        first.assign(new ReceiveWorkRequest().id(6));
+        second.assign(new ReceiveWorkRequest().id(4).add(0, 1, KEY).add(10, 2, KEY).add(20, 3,
+                KEY));
+        second.begin(5);
+        second.add(100, 10, KEY);
+        second.add(300, 20, KEY);
         assertThat(second.id()).isEqualTo(5);
         assertThat(second.capacity()).isEqualTo(30);
         assertThat(second.scatter(8, MemorySegment.ofArray(new byte[4]), 0, 4, regions))

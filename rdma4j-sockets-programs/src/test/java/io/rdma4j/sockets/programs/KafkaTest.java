@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledOnOs(OS.LINUX)
 @Timeout(value = 40, unit = TimeUnit.MINUTES)
 class KafkaTest {
-    private static final long BYTES = Long.getLong("rdma4j.kafka.bytes", 1L << 30);
+    private static final long BYTES = Long.getLong("rdma4j.test.kafka.bytes", 1L << 30);
 
     @TempDir
     private Path directory;

@@ -507,9 +507,9 @@ public final class SocketConnection
             open.onSent(completion.id());
             return;
         }
-        int word = queue.word(completion.id(), completion.immediate());
+        int word = queue.nextWord(completion.immediate());
         if (!isBroken) {
-            queue.postReceive(completion.id());
+            queue.postReceiveAgain();
         }
         // Sends fail once the peer has gone, and what it sent before counts.
         if (!hasLied) {
@@ -752,7 +752,7 @@ public final class SocketConnection
         lock.unlock();
         try {
             if (isInline) {
-                StreamMemory.gather(queue.inline(), 0, 0, count, from, buffer);
+                queue.putInline(count, from, buffer);
             } else {
                 memory.put(offset, count, from, buffer);
             }

@@ -6,10 +6,13 @@ import io.rdma4j.sockets.protocol.Message;
 import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -20,7 +23,11 @@ import java.nio.ByteOrder;
 final class StreamMemory {
     private static final int SLOTS = ConnectionData.SLOTS * RemoteRange.BYTES;
 
+    /** Of a cache line. Whole pages, as {@code allocateRegion} has them, would be 8 KiB more for each connection. */
+    private static final int ALIGNMENT = 64;
+
     private final StreamSettings settings;
+    private final Arena arena = Arena.ofShared();
     private final MemoryRegion remote;
     private final MemoryRegion own;
     private final ByteBuffer remoteBytes;
@@ -29,23 +36,40 @@ final class StreamMemory {
     StreamMemory(ProtectionDomain domain, StreamSettings settings) throws RdmaException {
         this.settings = settings;
         int words = settings.hasImmediates() ? 0 : settings.receives() * Message.BYTES;
-        remote = domain.allocateRegion(
-                settings.receiveBytes() + SLOTS + (long) settings.mappings() * Mapping.BYTES,
-                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        long remoteLength = settings.receiveBytes() + SLOTS
+                + (long) settings.mappings() * Mapping.BYTES;
+        long ownLength = (long) settings.sendBytes() + words;
+        MemoryRegion first = null;
         try {
-            own = domain.allocateRegion((long) settings.sendBytes() + words,
-                    AccessFlag.LOCAL_WRITE);
+            MemorySegment forPeer = allocate(remoteLength);
+            MemorySegment forThisSide = allocate(ownLength);
+            first = domain.register(forPeer, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+            remote = first;
+            own = domain.register(forThisSide, AccessFlag.LOCAL_WRITE);
+            remoteBytes = forPeer.asByteBuffer().order(ByteOrder.nativeOrder());
+            ownBytes = forThisSide.asByteBuffer();
         } catch (RdmaException | RuntimeException e) {
-            remote.close();
+            if (first != null) {
+                first.close();
+            }
+            arena.close();
             throw e;
         }
-        remoteBytes = remote.segment().asByteBuffer().order(ByteOrder.nativeOrder());
-        ownBytes = own.segment().asByteBuffer();
+    }
+
+    private MemorySegment allocate(long byteSize) throws RdmaException {
+        try {
+            return arena.allocate(byteSize, ALIGNMENT);
+        } catch (OutOfMemoryError tooMuch) {
+            throw new RdmaException(Errno.ENOMEM, "allocate buffers",
+                    "the system has no " + byteSize + " bytes of native memory", tooMuch);
+        }
     }
 
     void close() throws RdmaException {
         remote.close();
         own.close();
+        arena.close();
     }
 
     // ---------------------------------------------------------------- for the peer

@@ -27,6 +27,12 @@ final class StreamQueue {
     /** Two, where bytes go on at the beginning of the send buffer. */
     private static final int ELEMENTS = 2;
 
+    /** Of all receives: a device keeps them in less memory if they are alike. */
+    private static final long RECEIVE = -1;
+    /** Where what is sent inline lies; a range or a mapping at the beginning. */
+    private static final int WORD = Mapping.BYTES;
+    private static final int INLINE = WORD + Message.BYTES;
+
     private final CmId id;
     private final StreamSettings settings;
     private final StreamMemory memory;
@@ -34,22 +40,23 @@ final class StreamQueue {
     private final QueuePair queuePair;
     private final SendWorkRequest send = new SendWorkRequest();
     private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
-    /** What is sent inline: bytes of the application, by the thread that writes; a range or a mapping; a word. */
+    /** What is sent inline: a range or a mapping, a word; then bytes of the application, by the thread that writes. */
     private final ByteBuffer inline;
     private final MemorySegment inlineBytes;
-    private final ByteBuffer table = ByteBuffer.allocate(Mapping.BYTES);
-    private final MemorySegment tableBytes = MemorySegment.ofBuffer(table);
-    private final ByteBuffer word = ByteBuffer.allocate(Message.BYTES);
-    private final MemorySegment wordBytes = MemorySegment.ofBuffer(word);
+    private final MemorySegment wordBytes;
     private ByteOrder peerOrder = ByteOrder.nativeOrder();
+    /** The number of the receive that has completed last, and of that which completes next. */
+    private int completed;
+    private int next;
 
     StreamQueue(SocketEngine engine, CmId id, SocketEngine.CompletionUser user,
             StreamSettings settings, StreamMemory memory) throws RdmaException {
         this.id = id;
         this.settings = settings;
         this.memory = memory;
-        inline = ByteBuffer.allocate(settings.inlineBytes());
+        inline = ByteBuffer.allocate(INLINE + settings.inlineBytes());
         inlineBytes = MemorySegment.ofBuffer(inline);
+        wordBytes = inlineBytes.asSlice(WORD, Message.BYTES);
         completions = id.context().createCompletionQueue(
                 new CompletionQueueInitAttributes().capacity(settings.sends() + settings.receives())
                         .channel(engine.completions()).userContext(user));
@@ -82,7 +89,7 @@ final class StreamQueue {
 
     void postReceives() throws RdmaException {
         for (int i = 0; i < settings.receives(); i++) {
-            postReceive(~i);
+            postReceive(i);
         }
     }
 
@@ -91,18 +98,24 @@ final class StreamQueue {
         return id < 0;
     }
 
-    /** Posts a receive again. */
-    void postReceive(long receiveId) throws RdmaException {
-        receive.clear().id(receiveId);
+    private void postReceive(int number) throws RdmaException {
+        receive.clear().id(RECEIVE);
         if (!settings.hasImmediates()) {
-            receive.add(memory.sendRegion(), memory.wordOffset((int) ~receiveId), Message.BYTES);
+            receive.add(memory.sendRegion(), memory.wordOffset(number), Message.BYTES);
         }
         queuePair.postReceive(receive);
     }
 
-    /** {@return the word of a message} */
-    int word(long receiveId, int immediate) {
-        return settings.hasImmediates() ? immediate : memory.word((int) ~receiveId, peerOrder);
+    /** {@return the word of the next message} Receives complete in the order in which they are posted. */
+    int nextWord(int immediate) {
+        completed = next;
+        next = next + 1 == settings.receives() ? 0 : next + 1;
+        return settings.hasImmediates() ? immediate : memory.word(completed, peerOrder);
+    }
+
+    /** Posts the receive of the last message again. */
+    void postReceiveAgain() throws RdmaException {
+        postReceive(completed);
     }
 
     void poll(CompletionHandler handler) throws RdmaException {
@@ -118,9 +131,9 @@ final class StreamQueue {
 
     // ---------------------------------------------------------------- sends
 
-    /** {@return where to put bytes of the application that are sent inline} */
-    ByteBuffer inline() {
-        return inline;
+    /** Keeps bytes of the application that are sent inline. Its buffers do not move on. */
+    void putInline(int count, ByteBuffer[] from, int first) {
+        StreamMemory.gather(inline, INLINE, 0, count, from, first);
     }
 
     void post(Transmission out) throws RdmaException {
@@ -136,7 +149,7 @@ final class StreamQueue {
             queuePair.postSend(send);
         }
         if (hasWord && !hasImmediate) {
-            word.order(peerOrder).putInt(0, out.word());
+            inline.order(peerOrder).putInt(WORD, out.word());
             queuePair.postSend(send.clear().send().id(out.id()).inline(wordBytes)
                     .set(SendFlag.SIGNALED));
         }
@@ -157,22 +170,22 @@ final class StreamQueue {
                     send.add(memory.sendRegion(), 0, out.length() - run);
                 }
             }
-            case INLINE -> send.inline(inlineBytes.asSlice(0, out.length()));
+            case INLINE -> send.inline(inlineBytes.asSlice(INLINE, out.length()));
             case RANGE -> {
                 put(0, out.range());
-                send.inline(tableBytes.asSlice(0, RemoteRange.BYTES));
+                send.inline(inlineBytes.asSlice(0, RemoteRange.BYTES));
             }
             case MAPPING -> {
-                table.order(peerOrder).putLong(0, out.mapping().offset());
+                inline.order(peerOrder).putLong(0, out.mapping().offset());
                 put(Long.BYTES, out.mapping().range());
-                send.inline(tableBytes);
+                send.inline(inlineBytes.asSlice(0, Mapping.BYTES));
             }
             case NOTHING -> {}
         }
     }
 
     private void put(int at, RemoteRange range) {
-        table.order(peerOrder).putLong(at, range.address()).putInt(at + Long.BYTES, range.key())
+        inline.order(peerOrder).putLong(at, range.address()).putInt(at + Long.BYTES, range.key())
                 .putInt(at + Long.BYTES + Integer.BYTES, (int) range.length());
     }
 }

@@ -30,7 +30,7 @@ public final class RsocketStream {
     private final StreamSettings own;
     private final StreamSender sender;
     private final StreamReceiver receiver;
-    private final Queue<OwnMapping> unsent = new ArrayDeque<>();
+    private final Queue<OwnMapping> unsent = new ArrayDeque<>(1);
     private final @Nullable Mapping[] peerMappings;
     /** Which places of the peer's table are taken by mappings of this side. */
     private final BitSet ownMappings = new BitSet();

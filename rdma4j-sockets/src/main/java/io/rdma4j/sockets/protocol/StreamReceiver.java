@@ -8,14 +8,15 @@ package io.rdma4j.sockets.protocol;
  */
 final class StreamReceiver {
     private static final int SEQUENCE = 0xffff;
+    private static final int FIRST_MESSAGES = 8;
 
     private final StreamSettings own;
     private final RemoteRange buffer;
     private final RemoteRange peerSlots;
     private final int half;
 
-    /** Lengths of the messages that are not read completely. */
-    private final int[] messages;
+    /** Lengths of the messages that are not read completely; there is room for as many as there have been at a time. */
+    private int[] messages = new int[FIRST_MESSAGES];
     private int first;
     private int count;
     /** Bytes of the first that are left, and of all. */
@@ -43,7 +44,6 @@ final class StreamReceiver {
         half = own.receiveBytes() / 2;
         // The first slot stands for the half that the connection data gives.
         peerSlot = (int) (1 % peerSlots.length());
-        messages = new int[own.credits()];
         free = half;
         freeOffset = half;
         fillable = half;
@@ -70,9 +70,12 @@ final class StreamReceiver {
             throw new RsocketException("it has written " + length + " bytes where it was given "
                     + (halves == 0 ? 0 : fillable));
         }
-        if (count == messages.length) {
+        if (count == own.credits()) {
             throw new RsocketException("it has sent more messages than the " + own.credits()
                     + " that it had credits for");
+        }
+        if (count == messages.length) {
+            growMessages();
         }
         messages[(first + count++) % messages.length] = length;
         if (count == 1) {
@@ -86,6 +89,15 @@ final class StreamReceiver {
             fillable = half;
         }
         passRead();
+    }
+
+    private void growMessages() {
+        int[] larger = new int[Math.min(2 * messages.length, own.credits())];
+        for (int i = 0; i < count; i++) {
+            larger[i] = messages[(first + i) % messages.length];
+        }
+        messages = larger;
+        first = 0;
     }
 
     /** A message without bytes of the stream takes a credit as well. */

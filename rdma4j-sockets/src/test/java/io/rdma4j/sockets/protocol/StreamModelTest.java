@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two streams under seeds: every byte arrives once and in order, no message lacks a receive, and nothing stalls. */
 class StreamModelTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
+    private static final int SEEDS = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
     private static final int STEPS = 400;
 
     @ParameterizedTest

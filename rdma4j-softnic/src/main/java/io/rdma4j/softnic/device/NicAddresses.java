@@ -230,6 +230,15 @@ public final class NicAddresses {
                 }
                 return;
             } catch (RdmaException e) {
+                if (e.errno() == Errno.EADDRNOTAVAIL && first != null) {
+                    throw new RdmaException(Errno.EADDRINUSE, "open device",
+                            "127.0.0.1 is taken by "
+                                    + holderOfFirstLoopback() + ", and this system has no 127.0.0."
+                                    + n
+                                    + " yet; add it, as macOS does by: sudo ifconfig lo0 alias 127.0.0."
+                                    + n,
+                            first);
+                }
                 if (e.errno() != Errno.EADDRINUSE) {
                     throw e;
                 }

@@ -37,6 +37,7 @@ public final class CompletionRing {
         long wallclockNs();
     }
 
+    private static final int FIRST_SLOTS = 4;
     private static final int NOT_ARMED = 0;
     private static final int EVENT_IF_SOLICITED = 1;
     private static final int EVENT = 2;
@@ -49,7 +50,8 @@ public final class CompletionRing {
     private final @Nullable Clock clock;
     private final boolean isOverrunIgnored;
     private int capacity;
-    private @Nullable CompletionSlot[] slots;
+    /** Those from {@code taken} up to {@code end}, in the slot of their index; replaced by more when they are all in use. */
+    private volatile @Nullable CompletionSlot[] slots;
     private volatile long end;
     private volatile long taken;
     private volatile boolean isOverrun;
@@ -77,7 +79,7 @@ public final class CompletionRing {
         this.time = time;
         this.clock = clock;
         this.isOverrunIgnored = isOverrunIgnored;
-        slots = new CompletionSlot[slotsFor(capacity)];
+        slots = new CompletionSlot[Math.min(FIRST_SLOTS, slotsFor(capacity))];
     }
 
     private static int slotsFor(int capacity) {
@@ -93,17 +95,37 @@ public final class CompletionRing {
 
     /** {@return the slot for the next completion; null if the ring is full, which it never forgets} */
     public @Nullable CompletionSlot free() {
-        if (end - taken >= capacity) {
+        long oldest = taken;
+        long count = end - oldest;
+        if (count >= capacity) {
             isOverrun = !isOverrunIgnored;
             return null;
         }
-        int index = index(end);
-        CompletionSlot slot = slots[index];
+        @Nullable
+        CompletionSlot[] present = slots;
+        if (count == present.length) {
+            present = moved(oldest, 2 * present.length);
+            slots = present;
+        }
+        int index = (int) end & present.length - 1;
+        CompletionSlot slot = present[index];
         if (slot == null) {
             slot = new CompletionSlot();
-            slots[index] = slot;
+            present[index] = slot;
         }
         return slot;
+    }
+
+    /** {@return the completions from an index on, in so many slots} Who takes meanwhile finds each in the old slots as well. */
+    private @Nullable CompletionSlot[] moved(long from, int count) {
+        @Nullable
+        CompletionSlot[] present = slots;
+        @Nullable
+        CompletionSlot[] moved = new CompletionSlot[count];
+        for (long i = from; i < end; i++) {
+            moved[(int) i & count - 1] = present[(int) i & present.length - 1];
+        }
+        return moved;
     }
 
     /** {@return whether a full queue is not an error} */
@@ -195,7 +217,7 @@ public final class CompletionRing {
     public void remove(int queuePairNumber) {
         boolean isAny = false;
         for (long i = taken; i < end; i++) {
-            CompletionSlot slot = slots[index(i)];
+            CompletionSlot slot = slotOrNull(i);
             if (slot != null && slot.queuePairNumber() == queuePairNumber) {
                 slot.remove();
                 isAny = true;
@@ -216,12 +238,15 @@ public final class CompletionRing {
         if (isInBatch) {
             return;
         }
+        @Nullable
+        CompletionSlot[] present = slots;
+        int mask = present.length - 1;
         long to = taken;
         for (long i = to; i < end; i++) {
             CompletionSlot slot = slot(i);
             if (!slot.isRemoved()) {
-                slots[index(i)] = slots[index(to)];
-                slots[index(to++)] = slot;
+                present[(int) i & mask] = present[(int) to & mask];
+                present[(int) to++ & mask] = slot;
             }
         }
         end = to;
@@ -237,12 +262,9 @@ public final class CompletionRing {
         if (end - taken > newCapacity) {
             return false;
         }
-        @Nullable
-        CompletionSlot[] newSlots = new CompletionSlot[slotsFor(newCapacity)];
-        for (long i = taken; i < end; i++) {
-            newSlots[(int) i & newSlots.length - 1] = slots[index(i)];
+        if (slots.length > slotsFor(newCapacity)) {
+            slots = moved(taken, slotsFor(newCapacity));
         }
-        slots = newSlots;
         capacity = newCapacity;
         return true;
     }
@@ -408,14 +430,16 @@ public final class CompletionRing {
     }
 
     private CompletionSlot slot(long index) {
-        CompletionSlot slot = slots[index(index)];
+        CompletionSlot slot = slotOrNull(index);
         if (slot == null) {
             throw new IllegalStateException("completion " + index + " was not added");
         }
         return slot;
     }
 
-    private int index(long index) {
-        return (int) index & slots.length - 1;
+    private @Nullable CompletionSlot slotOrNull(long index) {
+        @Nullable
+        CompletionSlot[] present = slots;
+        return present[(int) index & present.length - 1];
     }
 }

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.queue;
 
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,12 +10,15 @@ import org.jspecify.annotations.Nullable;
  * releases without it.
  */
 public final class ReceiveRing implements ReceiveQueue {
-    private final @Nullable ReceiveRequest[] slots;
     private final int capacity;
     private final int maxElements;
+    /** Those from {@code released} up to {@code end}; replaced by larger ones when they are all in use. */
+    private volatile ReceiveSlots slots;
     private volatile long end;
     private volatile long released;
     private long taken;
+    /** What the next request is taken in. A protocol has one at a time. */
+    private @Nullable ReceiveRequest spare;
 
     /**
      * @param capacity the maximum number of outstanding requests
@@ -23,37 +27,44 @@ public final class ReceiveRing implements ReceiveQueue {
     public ReceiveRing(int capacity, int maxElements) {
         this.capacity = capacity;
         this.maxElements = maxElements;
-        slots = new ReceiveRequest[Integer.highestOneBit(Math.max(1, capacity - 1)) * 2];
+        slots = ReceiveSlots.first(capacity, maxElements);
     }
 
-    /** {@return the slot for the next request, null if the queue is full} Under the ring's monitor. */
-    public @Nullable ReceiveRequest free() {
-        if (end - released >= capacity) {
-            return null;
+    /** Posts a copy of a request; its elements fit. {@return false if the queue is full} Under the ring's monitor. */
+    public boolean post(ReceiveWorkRequest request) {
+        long next = end;
+        long oldest = released;
+        long outstanding = next - oldest;
+        if (outstanding >= capacity) {
+            return false;
         }
-        int index = index(end);
-        ReceiveRequest slot = slots[index];
-        if (slot == null) {
-            slot = new ReceiveRequest(maxElements);
-            slots[index] = slot;
+        ReceiveSlots present = slots;
+        if (outstanding == present.count()) {
+            present = present.grown(oldest, next);
+            slots = present;
         }
-        return slot;
-    }
-
-    /** Hands the slot that {@link #free} gave to the engine. Under the ring's monitor. */
-    public void post() {
-        long next = end + 1;
-        end = next;
+        present.put(next, request);
+        end = next + 1;
+        return true;
     }
 
     @Override
     public @Nullable ReceiveRequest take() {
-        return taken == end ? null : slots[index(taken++)];
+        long next = taken;
+        if (next == end) {
+            return null;
+        }
+        ReceiveRequest request = spare == null ? new ReceiveRequest(maxElements) : spare;
+        spare = null;
+        slots.get(next, request);
+        taken = next + 1;
+        return request;
     }
 
     @Override
     public void release(ReceiveRequest request) {
         request.release();
+        spare = request;
         long next = released + 1;
         released = next;
     }
@@ -71,9 +82,5 @@ public final class ReceiveRing implements ReceiveQueue {
     @Override
     public boolean isShared() {
         return false;
-    }
-
-    private int index(long index) {
-        return (int) index & slots.length - 1;
     }
 }

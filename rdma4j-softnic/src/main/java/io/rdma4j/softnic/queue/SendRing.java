@@ -13,11 +13,17 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>A request is first staged, invisible to the engine, and then published alone or with others.
  */
 public final class SendRing implements SendQueue {
-    private final @Nullable SendRequest[] slots;
+    private static final int FIRST_SLOTS = 4;
+
+    /** Those from {@code retired} up to {@code staged}, in the slot of their index; replaced by more when they are all in use. */
+    private volatile @Nullable SendRequest[] slots;
     private final int capacity;
     private final int maxElements;
     private final int maxInlineData;
-    private final @Nullable MemorySegment inlineMemory;
+    private @Nullable MemorySegment inlineMemory;
+    private final boolean isInlineMemoryGiven;
+    /** Where inline data of the next new slot begins. */
+    private long inlineUsed;
     private final ReentrantLock posters = new ReentrantLock();
     private long staged;
     private volatile long end;
@@ -36,12 +42,8 @@ public final class SendRing implements SendQueue {
         this.maxElements = maxElements;
         this.maxInlineData = maxInlineData;
         this.inlineMemory = inlineMemory;
-        slots = new SendRequest[slotsFor(capacity)];
-    }
-
-    @Override
-    public int slots() {
-        return slots.length;
+        isInlineMemoryGiven = inlineMemory != null;
+        slots = new SendRequest[Math.min(FIRST_SLOTS, slotsFor(capacity))];
     }
 
     private static int slotsFor(int capacity) {
@@ -100,25 +102,52 @@ public final class SendRing implements SendQueue {
 
     /** {@return the slot for the next request, null if the queue is full} Under the lock. */
     public @Nullable SendRequest free() {
-        if (staged - retired >= capacity) {
+        long oldest = retired;
+        long outstanding = staged - oldest;
+        if (outstanding >= capacity) {
             return null;
         }
-        int index = index(staged);
-        SendRequest slot = slots[index];
+        @Nullable
+        SendRequest[] present = slots;
+        if (outstanding == present.length) {
+            present = grow(oldest);
+        }
+        int index = (int) staged & present.length - 1;
+        SendRequest slot = present[index];
         if (slot == null) {
-            slot = new SendRequest(maxElements, inlineBuffer(index));
-            slots[index] = slot;
+            slot = new SendRequest(maxElements, inlineBuffer(present.length));
+            present[index] = slot;
         }
         return slot;
     }
 
-    private @Nullable MemorySegment inlineBuffer(int index) {
+    private @Nullable SendRequest[] grow(long oldest) {
+        @Nullable
+        SendRequest[] present = slots;
+        @Nullable
+        SendRequest[] larger = new SendRequest[2 * present.length];
+        for (long i = oldest; i < staged; i++) {
+            larger[(int) i & larger.length - 1] = present[(int) i & present.length - 1];
+        }
+        slots = larger;
+        return larger;
+    }
+
+    /** {@return where a new slot keeps inline data} Each slot is kept when the ring grows, so memory is for those that are added. */
+    private @Nullable MemorySegment inlineBuffer(int slotCount) {
         if (maxInlineData == 0) {
             return null;
         }
-        return inlineMemory == null
-                ? MemorySegment.ofArray(new byte[maxInlineData])
-                : inlineMemory.asSlice((long) index * maxInlineData, maxInlineData);
+        MemorySegment memory = inlineMemory;
+        if (memory == null || (!isInlineMemoryGiven && inlineUsed == memory.byteSize())) {
+            int added = memory == null ? slotCount : slotCount / 2;
+            memory = MemorySegment.ofArray(new byte[added * maxInlineData]);
+            inlineMemory = memory;
+            inlineUsed = 0;
+        }
+        MemorySegment buffer = memory.asSlice(inlineUsed, maxInlineData);
+        inlineUsed += maxInlineData;
+        return buffer;
     }
 
     /** Keeps the slot that {@link #free} gave. Under the lock. */
@@ -152,8 +181,10 @@ public final class SendRing implements SendQueue {
      */
     public boolean isSignaledOutstanding() {
         long last = end;
+        @Nullable
+        SendRequest[] present = slots;
         for (long i = retired; i < last; i++) {
-            SendRequest slot = slots[index(i)];
+            SendRequest slot = present[(int) i & present.length - 1];
             if (slot != null && slot.isSignaled()) {
                 return true;
             }
@@ -163,7 +194,9 @@ public final class SendRing implements SendQueue {
 
     @Override
     public SendRequest request(long index) {
-        SendRequest slot = slots[index(index)];
+        @Nullable
+        SendRequest[] present = slots;
+        SendRequest slot = present[(int) index & present.length - 1];
         if (slot == null) {
             throw new IllegalStateException("request " + index + " was not posted");
         }
@@ -181,9 +214,5 @@ public final class SendRing implements SendQueue {
         long posted = end;
         retired = posted;
         return posted;
-    }
-
-    private int index(long index) {
-        return (int) index & slots.length - 1;
     }
 }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 public final class SharedReceiveRing {
     private final int maxElements;
     private final Runnable onLimit;
-    private @Nullable ReceiveRequest[] slots;
+    /** Those from {@code taken} up to {@code end}; replaced by larger ones when they are all in use. */
+    private volatile ReceiveSlots slots;
     private int capacity;
     private volatile long end;
     private volatile long taken;
@@ -30,11 +31,7 @@ public final class SharedReceiveRing {
         this.capacity = capacity;
         this.maxElements = maxElements;
         this.onLimit = onLimit;
-        slots = new ReceiveRequest[slotsFor(capacity)];
-    }
-
-    private static int slotsFor(int capacity) {
-        return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
+        slots = ReceiveSlots.first(capacity, maxElements);
     }
 
     /** {@return the maximum number of outstanding requests} */
@@ -52,20 +49,21 @@ public final class SharedReceiveRing {
         return (int) (end - taken);
     }
 
-    /** Posts a request. {@return false if the queue is full} */
+    /** Posts a copy of a request; its elements fit. {@return false if the queue is full} */
     public synchronized boolean post(ReceiveWorkRequest request) {
-        if (end - taken >= capacity) {
+        long next = end;
+        long oldest = taken;
+        long outstanding = next - oldest;
+        if (outstanding >= capacity) {
             return false;
         }
-        int index = index(end);
-        ReceiveRequest slot = slots[index];
-        if (slot == null) {
-            slot = new ReceiveRequest(maxElements);
-            slots[index] = slot;
+        ReceiveSlots present = slots;
+        if (outstanding == present.count()) {
+            present = present.grown(oldest, next);
+            slots = present;
         }
-        slot.assign(request);
-        long next = end + 1;
-        end = next;
+        present.put(next, request);
+        end = next + 1;
         return true;
     }
 
@@ -95,12 +93,6 @@ public final class SharedReceiveRing {
         if (end - taken > newCapacity) {
             return false;
         }
-        @Nullable
-        ReceiveRequest[] newSlots = new ReceiveRequest[slotsFor(newCapacity)];
-        for (long i = taken; i < end; i++) {
-            newSlots[(int) i & newSlots.length - 1] = slots[index(i)];
-        }
-        slots = newSlots;
         capacity = newCapacity;
         return true;
     }
@@ -113,11 +105,7 @@ public final class SharedReceiveRing {
                 return false;
             }
         }
-        ReceiveRequest oldest = slots[index(taken)];
-        if (oldest == null) {
-            throw new IllegalStateException("request " + taken + " was not posted");
-        }
-        into.assign(oldest);
+        slots.get(taken, into);
         long next = taken + 1;
         taken = next;
         checkLimit();
@@ -163,9 +151,5 @@ public final class SharedReceiveRing {
         public boolean isShared() {
             return true;
         }
-    }
-
-    private int index(long index) {
-        return (int) index & slots.length - 1;
     }
 }

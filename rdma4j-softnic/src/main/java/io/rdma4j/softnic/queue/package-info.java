@@ -1,5 +1,5 @@
 /**
- * The queues between applications and the engine: rings of preallocated slots.
+ * The queues between applications and the engine: rings of slots, as many as were needed at a time.
  *
  * <p>Applications post into {@link io.rdma4j.softnic.queue.SendRing} and
  * {@link io.rdma4j.softnic.queue.ReceiveRing} and take from

@@ -185,14 +185,16 @@ public final class RoceFamily implements DeviceFamily {
     }
 
     /**
-     * {@return the settings with the system properties {@code rdma4j.cm.responseTimeout}, 4.096 us times 2 to this power,
-     * and {@code rdma4j.cm.maxRetries}}
+     * {@return the settings with the system properties {@code rdma4j.patience}, the seconds for which a peer may be silent,
+     * {@code rdma4j.cm.responseTimeout}, 4.096 us times 2 to this power, and {@code rdma4j.cm.maxRetries}}
      */
-    private static CmSettings patience(CmSettings defaults) throws RdmaException {
-        return defaults.withPatience(
+    static CmSettings patience(CmSettings defaults) throws RdmaException {
+        CmSettings patient = defaults.forSilence(
+                SoftNicOptions.number("rdma4j.patience", CmSettings.LONGEST_SILENCE, 0));
+        return patient.withPatience(
                 SoftNicOptions.number("rdma4j.cm.responseTimeout", MAX_TIMEOUT,
-                        defaults.responseTimeout()),
-                SoftNicOptions.number("rdma4j.cm.maxRetries", MAX_RETRIES, defaults.maxRetries()));
+                        patient.responseTimeout()),
+                SoftNicOptions.number("rdma4j.cm.maxRetries", MAX_RETRIES, patient.maxRetries()));
     }
 
     private static Map<String, String> details(BackendChoice choice, Loopback loopback) {

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.ReceiveRing;
@@ -63,12 +62,9 @@ final class ReceivePosting {
                     "the queue pair draws from a shared receive queue: post there");
         }
         PostChecks.check(request, queuePair.lastState(), spec.capabilities());
-        ReceiveRequest slot = ring.free();
-        if (slot == null) {
+        if (!ring.post(request)) {
             throw PostChecks.full(false, spec.capabilities().maxReceiveRequests());
         }
-        slot.assign(request);
-        ring.post();
     }
 
     /**

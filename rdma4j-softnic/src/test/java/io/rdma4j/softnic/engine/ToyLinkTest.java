@@ -76,9 +76,8 @@ class ToyLinkTest {
 
         void receive(long id) {
             synchronized (receives) {
-                Objects.requireNonNull(receives.free()).assign(
-                        new ReceiveWorkRequest().id(id).add(segment.address(), SIZE, region.key()));
-                receives.post();
+                assertThat(receives.post(new ReceiveWorkRequest().id(id).add(segment.address(),
+                        SIZE, region.key()))).isTrue();
             }
             driver.ring(queuePair, EngineQueuePair.RECEIVE_DOORBELL);
         }

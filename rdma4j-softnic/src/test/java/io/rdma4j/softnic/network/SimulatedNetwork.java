@@ -27,7 +27,7 @@ import java.util.function.Predicate;
  */
 public final class SimulatedNetwork {
     /** Prints every packet, for a seed that fails. */
-    private static final boolean TRACE = Boolean.getBoolean("rdma4j.simulation.trace");
+    private static final boolean TRACE = Boolean.getBoolean("rdma4j.test.simulation.trace");
     private static final int UDP_PORT = Path.UDP_PORT;
     private static final long LATENCY_NS = 20_000;
     private static final int MOST_OVERTAKEN_NS = 10 * 20_000;

@@ -18,12 +18,10 @@ class ReceiveRingTest {
     private long posted;
 
     private boolean post() {
-        ReceiveRequest slot = ring.free();
-        if (slot == null) {
+        if (!ring.post(new ReceiveWorkRequest().id(posted))) {
             return false;
         }
-        slot.assign(new ReceiveWorkRequest().id(posted++));
-        ring.post();
+        posted++;
         return true;
     }
 
@@ -79,11 +77,46 @@ class ReceiveRingTest {
         assertThat(ring.isOutstanding()).isFalse();
     }
 
+    /** Elements of requests that were there before the first with one, and before the queue had to grow. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3, 8, 20})
+    void eachRequestKeepsItsOwnElements(int without) {
+        ring = new ReceiveRing(100, 3);
+        int count = 100;
+        for (int i = 0; i < count; i++) {
+            ReceiveWorkRequest request = new ReceiveWorkRequest().id(i);
+            for (int element = 0; element < elements(i, without); element++) {
+                request.add(element, 1000 * i + element, i);
+            }
+            assertThat(ring.post(request)).isTrue();
+        }
+        for (int i = 0; i < count; i++) {
+            ReceiveRequest taken = take();
+            assertThat(taken.id()).isEqualTo(i);
+            long expected = 0;
+            for (int element = 0; element < elements(i, without); element++) {
+                expected += 1000L * i + element;
+            }
+            assertThat(taken.capacity()).isEqualTo(expected);
+            ring.release(taken);
+        }
+    }
+
+    private static int elements(int request, int without) {
+        return request < without ? 0 : request % 4;
+    }
+
     @Test
-    void slotThatIsNotPostedIsNotTaken() {
-        assertThat(ring.free()).isNotNull();
-        assertThat(ring.take()).isNull();
-        assertThat(ring.isOutstanding()).isFalse();
+    void requestThatIsPostedIntoASlotHasNothingOfTheOneBefore() {
+        ring = new ReceiveRing(1, 2);
+        assertThat(ring.post(new ReceiveWorkRequest().add(0, 5, 1).add(0, 6, 1))).isTrue();
+        ring.release(take());
+        assertThat(ring.post(new ReceiveWorkRequest().add(0, 7, 1))).isTrue();
+        ReceiveRequest second = take();
+        assertThat(second.capacity()).isEqualTo(7);
+        ring.release(second);
+        assertThat(ring.post(new ReceiveWorkRequest())).isTrue();
+        assertThat(take().capacity()).isZero();
     }
 
     @Test

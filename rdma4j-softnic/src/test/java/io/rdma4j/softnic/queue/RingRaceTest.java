@@ -363,11 +363,9 @@ class RingRaceTest {
                 ReceiveWorkRequest request = new ReceiveWorkRequest();
                 while (!race.isOver()) {
                     synchronized (ring) {
-                        ReceiveRequest slot = ring.free();
-                        if (slot != null) {
-                            long id = posted.getAndIncrement();
-                            slot.assign(request.clear().id(id).add(0, id, 7));
-                            ring.post();
+                        long id = posted.get();
+                        if (ring.post(request.clear().id(id).add(0, id, 7))) {
+                            posted.incrementAndGet();
                         }
                     }
                 }

@@ -1,5 +1,5 @@
 /**
- * The classic pair as commands: the example programs {@code BasicServer} and {@code BasicClient}.
+ * Commands that run examples: the classic pair {@code BasicServer} and {@code BasicClient}, and the lessons of the course.
  *
  * <p>Knows only the examples, the API and the shared parts of the tools.
  */

@@ -32,7 +32,7 @@ import java.util.concurrent.Callable;
  * of its two words of 8 bytes, their key and the rounds it will play. A round adds to the first word, swaps
  * the second for its successor and tries a swap that must fail. An empty SEND hands over.
  */
-@Command(name = "atomic_pingpong", hidden = true,
+@Command(name = "atomic_pingpong",
         description = "Atomics on each other's memory, each result checked.")
 public final class AtomicPingpong implements Callable<Integer> {
     private static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG

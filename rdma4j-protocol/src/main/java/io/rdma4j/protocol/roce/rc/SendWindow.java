@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * {@code cursor}; {@code max} was never sent. Going back moves {@code next} and {@code cursor} only.
  */
 final class SendWindow {
+    private static final int FIRST_SLOTS = 4;
+
     final SendQueue queue;
-    /** Of the requests from oldest to begun, in the slot of their index; made when a slot is first used. */
-    private final @Nullable RequestPackets[] packets;
+    /** Of the requests from oldest to begun, in the slot of their index; made when a slot is first used. As many as were needed. */
+    private @Nullable RequestPackets[] packets = new RequestPackets[FIRST_SLOTS];
     final ReadChunks reads = new ReadChunks();
     long una;
     long next;
@@ -34,7 +36,6 @@ final class SendWindow {
 
     SendWindow(SendQueue queue) {
         this.queue = queue;
-        packets = new RequestPackets[queue.slots()];
     }
 
     /** Resets to a first PSN; earlier requests are dropped. */
@@ -92,12 +93,24 @@ final class SendWindow {
         if (request.consumesReceive()) {
             receives++;
         }
+        if (begun - oldest == packets.length) {
+            grow();
+        }
         RequestPackets begins = packets(begun);
         begins.firstPsn = next;
         begins.endPsn = next + packetCount;
         begins.messageNumber = messages;
         begins.receiveNumber = receives;
         begun++;
+    }
+
+    private void grow() {
+        @Nullable
+        RequestPackets[] larger = new RequestPackets[2 * packets.length];
+        for (long i = oldest; i < begun; i++) {
+            larger[(int) i & larger.length - 1] = packets(i);
+        }
+        packets = larger;
     }
 
     /** A READ request asks for the packets from {@code next} to {@code end}, for the first time. */

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class RcCreditsTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
+    private static final int SEEDS = Integer.getInteger("rdma4j.test.simulation.seeds", 200);
+    private static final long FIRST_SEED = Long.getLong("rdma4j.test.simulation.firstSeed", 0);
 
     /** What the runs have met, so that none is green for want of cases. */
     private long notReady;

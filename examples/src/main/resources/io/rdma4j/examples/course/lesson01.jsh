@@ -1,0 +1,13 @@
+import io.rdma4j.verbs.*
+RdmaDevices.list().stream().filter(each -> each.name().endsWith("_lo")).toList()
+var device = RdmaDevices.find("roce_lo")
+device.transport()
+var context = device.open()
+context.queryPort(1).state()
+context.queryPort(1).linkLayer()
+context.queryPort(1).activeMtu()
+var gid = Gid.of(java.net.InetAddress.getByName("127.0.0.1"))
+gid.isIpv4()
+context.queryGidTable().isEmpty()
+context.queryDevice().limit(DeviceLimit.MAX_QP)
+context.close()

@@ -1,0 +1,7 @@
+package io.rdma4j.ibverbs.verbs;
+
+/** A completion queue, as the thread sees it that reads the library's events. */
+interface CompletionEventTarget extends AsyncEventTarget {
+    /** The library reports a completion in it. */
+    void onEvent();
+}

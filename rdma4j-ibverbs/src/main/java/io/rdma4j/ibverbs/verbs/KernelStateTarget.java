@@ -1,0 +1,9 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.QueuePairState;
+
+/** A queue pair whose state the kernel's connection manager changes. */
+interface KernelStateTarget {
+    /** The kernel has moved it to a state. */
+    void onKernelState(QueuePairState state);
+}

@@ -1,0 +1,10 @@
+package io.rdma4j.ibverbs.verbs;
+
+/** A memory region whose memory may go while it is registered. */
+interface WatchedRegion {
+    /** {@return whether its memory is still there} */
+    boolean isAlive();
+
+    /** Ends its registration if that is possible now. {@return whether it has ended} */
+    boolean endAccess();
+}

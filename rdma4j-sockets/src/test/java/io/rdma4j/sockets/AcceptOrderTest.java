@@ -1,0 +1,80 @@
+package io.rdma4j.sockets;
+
+import io.rdma4j.testkit.Wait;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a listener does while nobody accepts. */
+@Timeout(60)
+class AcceptOrderTest {
+    private static final int BACKLOG = 5;
+
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "IWARP"})
+    void connectionsStandBeforeTheyAreAcceptedAndTheFirstIsAcceptedFirst(Transport transport)
+            throws Exception {
+        List<SocketChannel> clients = new ArrayList<>();
+        try (ServerSocketChannel listener = transport.openListener()
+                .bind(Transport.loopback(0), BACKLOG)) {
+            for (int i = 0; i < BACKLOG; i++) {
+                SocketChannel client = transport.open();
+                clients.add(client);
+                assertThat(client.connect(listener.getLocalAddress())).isTrue();
+                assertThat(client.write(ByteBuffer.allocate(1).put(0, (byte) i))).isEqualTo(1);
+            }
+            for (SocketChannel client : clients) {
+                try (SocketChannel accepted = listener.accept()) {
+                    assertThat(accepted.getRemoteAddress()).isEqualTo(client.getLocalAddress());
+                    ByteBuffer number = ByteBuffer.allocate(1);
+                    assertThat(accepted.read(number)).isEqualTo(1);
+                    assertThat(number.get(0)).isEqualTo((byte) clients.indexOf(client));
+                }
+            }
+        } finally {
+            closeAll(clients);
+        }
+    }
+
+    /** Linux has room for one more over TCP. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void connectionThatTheBacklogHasNoRoomForStandsOnceThereIs(Transport transport)
+            throws Exception {
+        List<SocketChannel> clients = new ArrayList<>();
+        try (ServerSocketChannel listener = transport.openListener().bind(Transport.loopback(0),
+                1)) {
+            SocketChannel first = transport.open();
+            clients.add(first);
+            assertThat(first.connect(listener.getLocalAddress())).isTrue();
+            SocketChannel second = transport.open();
+            clients.add(second);
+            second.configureBlocking(false);
+            assertThat(second.connect(listener.getLocalAddress())).isFalse();
+            try (SocketChannel accepted = listener.accept()) {
+                assertThat(accepted.getRemoteAddress()).isEqualTo(first.getLocalAddress());
+            }
+            Wait.until("the second connection stands", second::finishConnect);
+            try (SocketChannel accepted = listener.accept()) {
+                assertThat(accepted.getRemoteAddress()).isEqualTo(second.getLocalAddress());
+            }
+        } finally {
+            closeAll(clients);
+        }
+    }
+
+    private static void closeAll(List<SocketChannel> channels) throws Exception {
+        for (SocketChannel channel : channels) {
+            channel.close();
+        }
+    }
+}
