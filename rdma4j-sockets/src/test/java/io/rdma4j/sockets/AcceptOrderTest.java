@@ -1,7 +1,6 @@
 package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.Wait;
-
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
