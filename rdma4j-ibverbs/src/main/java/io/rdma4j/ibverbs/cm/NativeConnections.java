@@ -9,25 +9,15 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.spi.ListeningDevices;
-import io.rdma4j.spi.PortReservation;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
 /**

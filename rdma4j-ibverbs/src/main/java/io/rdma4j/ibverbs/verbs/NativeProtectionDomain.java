@@ -25,7 +25,6 @@ import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
