@@ -1,6 +1,8 @@
 /**
  * The verbs and connection manager interface of RDMA: {@code io.rdma4j.verbs}, {@code io.rdma4j.connection}, {@code
  * io.rdma4j.cm}, and the beans of devices. What else is in it is for providers, and changes with them.
+ *
+ * <p>Read first: {@code verbs.QueuePair}, {@code cm.CmId}, and, to make a device, {@code spi.CmContext}.
  */
 // The providers are compiled after it.
 @SuppressWarnings("module") module io.rdma4j.api {

@@ -1,4 +1,9 @@
-/** Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own. */
+/**
+ * Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own.
+ *
+ * <p>Read first: {@code provider.NativeProvider}, which lists the devices, {@code verbs.NativeQueuePair}, which programs post to, and
+ * {@code cm.NativeConnections}.
+ */
 module io.rdma4j.ibverbs {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;

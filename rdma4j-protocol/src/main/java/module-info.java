@@ -1,6 +1,8 @@
 /**
  * Pure state machines and wire formats: what travels between devices and what it does to them. For the software NIC, with
  * which it changes.
+ *
+ * <p>Read first: {@code roce.rc.RcQueuePair}, {@code iwarp.IwarpQueuePair}, {@code ibcm.IbConnectionManager}.
  */
 // It is compiled after this.
 @SuppressWarnings("module") module io.rdma4j.protocol {

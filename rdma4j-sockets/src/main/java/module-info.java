@@ -1,4 +1,9 @@
-/** Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}. */
+/**
+ * Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}.
+ *
+ * <p>Read first: {@code RdmaSockets}, which makes channels, {@code engine.SocketEngine}, which drives them, and {@code
+ * protocol.RsocketStream}, the protocol.
+ */
 module io.rdma4j.sockets {
     requires static org.jspecify;
     requires jdk.net;

@@ -1,4 +1,9 @@
-/** The software NIC: RoCEv2 on ordinary sockets. */
+/**
+ * The software NIC: RoCEv2 and iWARP on ordinary sockets.
+ *
+ * <p>Read first: {@code provider.SoftProvider}, which lists the devices, {@code verbs.SoftQueuePair}, which programs post to, and {@code
+ * engine.EngineDriver}, by which a thread runs the protocols.
+ */
 module io.rdma4j.softnic {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;

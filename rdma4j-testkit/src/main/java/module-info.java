@@ -1,4 +1,9 @@
-/** The conformance suite: what every device must do, whoever made it. */
+/**
+ * The conformance suite: what every device must do, whoever made it.
+ *
+ * <p>Read first: {@code DeviceUnderTest}, which a device's own tests implement, {@code QueuePairConformance}, some cases, and {@code
+ * ConformanceProfile}, which says who must pass them.
+ */
 module io.rdma4j.testkit {
     requires static org.jspecify;
     requires jdk.jfr;

@@ -1,4 +1,9 @@
-/** The command line of rdma4j. */
+/**
+ * The command line of rdma4j.
+ *
+ * <p>Read first: {@code Main}, which has the commands, {@code devices.IbvDevices}, the shortest one, and {@code endpoint}, by which tools
+ * connect.
+ */
 module io.rdma4j.tools {
     requires static org.jspecify;
     requires io.rdma4j.api;

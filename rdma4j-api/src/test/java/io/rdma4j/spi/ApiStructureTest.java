@@ -1,16 +1,13 @@
 package io.rdma4j.spi;
 
-import io.rdma4j.structure.ModuleStructure;
-import org.junit.jupiter.api.Test;
+import io.rdma4j.structure.StructureContract;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /** The packages of the API. */
-class ApiStructureTest {
+class ApiStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("cm"),
@@ -28,21 +25,7 @@ class ApiStructureTest {
             "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",
             "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN");
 
-    private final ModuleStructure module = ModuleStructure.ofThisModule();
-
-    @Test
-    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
-        assertThat(module.faults(LAYERS)).isEmpty();
-    }
-
-    @Test
-    void knotsAreThoseThatAreKnown() {
-        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
-    }
-
-    @Test
-    void stateOfTheProcessIsKnown() {
-        assertThat(module.stateOfTheProcess())
-                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    ApiStructureTest() {
+        super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);
     }
 }

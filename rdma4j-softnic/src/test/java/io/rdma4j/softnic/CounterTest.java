@@ -41,10 +41,14 @@ class CounterTest {
 
     CounterTest() throws Exception {}
 
-    /** The port going down is for the system to say, and what goes astray for another process: see AstrayTest. */
+    /**
+     * The port going down is for the system to say, what goes astray for another process, and what is malformed for a ring:
+     * see AstrayTest.
+     */
     // [IBTA 9.6.1-1] [IBTA 9.6.1-2] [IBTA 9.6.1-3]
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LINK_DOWNED", "DROPPED_ASTRAY"})
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LINK_DOWNED", "DROPPED_ASTRAY",
+        "DROPPED_MALFORMED"})
     void counterCountsWhatItSays(Counter counter) throws Exception {
         switch (counter) {
             case SENT_PKTS -> {
@@ -150,8 +154,27 @@ class CounterTest {
                 arrive(sealed(forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0)));
                 assertCounted(pair.b, counter, 1);
             }
-            case DROPPED_MALFORMED -> {
+            case DROPPED_TOO_SHORT -> {
                 arrive(new byte[5]);
+                assertCounted(counter);
+            }
+            case DROPPED_UNKNOWN_OPCODE -> {
+                // Of the service of raw packets, which there is not.
+                OutgoingPacket packet = forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0);
+                arrive(sealed(packet, packet.path().source(), bytes -> bytes[0] = (byte) 0xff));
+                assertCounted(counter);
+            }
+            case DROPPED_BAD_VERSION -> {
+                OutgoingPacket packet = forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0);
+                arrive(sealed(packet, packet.path().source(), bytes -> bytes[1] |= 1));
+                assertCounted(counter);
+            }
+            case DROPPED_UNEXPECTED_PAYLOAD -> {
+                // A SEND that says that it is an acknowledgement.
+                OutgoingPacket packet = forged(Opcode.RC_SEND_ONLY);
+                packet.addPayload(pair.a.memory, 0, 100);
+                arrive(sealed(packet, packet.path().source(),
+                        bytes -> bytes[0] = (byte) Opcode.RC_ACKNOWLEDGE.code()));
                 assertCounted(counter);
             }
             case DROPPED_BAD_ICRC -> {
@@ -186,7 +209,7 @@ class CounterTest {
                 assertThat(counted(pair.b.node.context, counter)).isEqualTo(2);
             }
             case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
-            case LINK_DOWNED, DROPPED_ASTRAY ->
+            case LINK_DOWNED, DROPPED_ASTRAY, DROPPED_MALFORMED ->
                 throw new IllegalArgumentException("not tested here");
         }
     }

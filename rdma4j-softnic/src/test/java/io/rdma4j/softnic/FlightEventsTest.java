@@ -142,7 +142,7 @@ class FlightEventsTest {
                 pair.b.forge(Opcode.RC_ACKNOWLEDGE, Pair.FIRST_PSN + 5).acknowledgement(0x1f, 9));
         pair.settle();
         assertThat(events("Drop", "reason", "source", "queuePair")).containsExactlyInAnyOrder(
-                "dropped_malformed 127.0.0.66 0",
+                "dropped_too_short 127.0.0.66 0",
                 "dropped_ghost_ack 127.0.0.2 " + pair.a.queuePair.number());
     }
 

@@ -86,7 +86,9 @@ class HostileTrafficTest {
             receive(bytes);
         }
         // One in 65,536 has an ICRC that some Identification explains; it goes no further either.
-        assertThat(count(Counter.DROPPED_MALFORMED) + count(Counter.DROPPED_BAD_ICRC))
+        assertThat(count(Counter.DROPPED_TOO_SHORT) + count(Counter.DROPPED_UNKNOWN_OPCODE)
+                + count(Counter.DROPPED_BAD_VERSION) + count(Counter.DROPPED_UNEXPECTED_PAYLOAD)
+                + count(Counter.DROPPED_BAD_ICRC))
                 .isGreaterThan(1990);
     }
 
@@ -101,7 +103,7 @@ class HostileTrafficTest {
                 sent++;
             }
         }
-        assertThat(count(Counter.DROPPED_MALFORMED) + count(Counter.DROPPED_BAD_ICRC))
+        assertThat(count(Counter.DROPPED_TOO_SHORT) + count(Counter.DROPPED_BAD_ICRC))
                 .isEqualTo(sent);
         assertThat(sent).isGreaterThan(whole.length - 10);
     }
@@ -117,7 +119,7 @@ class HostileTrafficTest {
         byte[] cut = Arrays.copyOf(validWrite(), 24);
         seal(cut, 20, pair.a.node.nic.gids().get(1), pair.b.node.nic.gids().get(1));
         receive(cut);
-        assertThat(count(Counter.DROPPED_MALFORMED)).isOne();
+        assertThat(count(Counter.DROPPED_TOO_SHORT)).isOne();
     }
 
     @Test

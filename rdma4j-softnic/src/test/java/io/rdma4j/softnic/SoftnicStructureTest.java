@@ -1,16 +1,13 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.structure.ModuleStructure;
-import org.junit.jupiter.api.Test;
+import io.rdma4j.structure.StructureContract;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /** The packages of the software NIC. */
-class SoftnicStructureTest {
+class SoftnicStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("softnic.provider"),
@@ -34,21 +31,7 @@ class SoftnicStructureTest {
             "PortMonitor.OF_PROCESS", "ReceiverNotReadyEvent.PROBE", "RetransmissionEvent.PROBE",
             "SharedPort.ofProcess", "SoftNic.OPEN", "Ways.OF_LINK");
 
-    private final ModuleStructure module = ModuleStructure.ofThisModule();
-
-    @Test
-    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
-        assertThat(module.faults(LAYERS)).isEmpty();
-    }
-
-    @Test
-    void knotsAreThoseThatAreKnown() {
-        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
-    }
-
-    @Test
-    void stateOfTheProcessIsKnown() {
-        assertThat(module.stateOfTheProcess())
-                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    SoftnicStructureTest() {
+        super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);
     }
 }

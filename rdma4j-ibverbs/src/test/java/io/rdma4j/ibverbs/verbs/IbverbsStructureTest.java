@@ -1,16 +1,13 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.structure.ModuleStructure;
-import org.junit.jupiter.api.Test;
+import io.rdma4j.structure.StructureContract;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /** The packages of native devices. */
-class IbverbsStructureTest {
+class IbverbsStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("ibverbs.provider"),
@@ -24,21 +21,7 @@ class IbverbsStructureTest {
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("OpenDevices.OF_PROCESS",
             "RegionTable.TAKEN_AWAY");
 
-    private final ModuleStructure module = ModuleStructure.ofThisModule();
-
-    @Test
-    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
-        assertThat(module.faults(LAYERS)).isEmpty();
-    }
-
-    @Test
-    void knotsAreThoseThatAreKnown() {
-        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
-    }
-
-    @Test
-    void stateOfTheProcessIsKnown() {
-        assertThat(module.stateOfTheProcess())
-                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    IbverbsStructureTest() {
+        super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);
     }
 }

@@ -54,8 +54,17 @@ public enum Counter {
     /** Congestion notifications (CNP) received; the software NIC does not slow down for them. */
     RP_CNP_IGNORED(
             "congestion notifications (CNP) received; the software NIC does not slow down for them"),
-    /** Datagrams dropped: not a packet. */
-    DROPPED_MALFORMED("datagrams dropped: not a packet"),
+    /** Packets in shared memory that were dropped: they, or the record they are in, have nothing that a device writes. */
+    DROPPED_MALFORMED("packets in shared memory dropped: no device writes such"),
+    /** Datagrams dropped: shorter than their headers, their padding and the invariant CRC. */
+    DROPPED_TOO_SHORT(
+            "datagrams dropped: shorter than their headers, their padding and the invariant CRC"),
+    /** Datagrams dropped: an opcode that is not in the standard's table, or is of a service that there is not. */
+    DROPPED_UNKNOWN_OPCODE("datagrams dropped: an unknown opcode"),
+    /** Datagrams dropped: a version of the transport header other than 0. */
+    DROPPED_BAD_VERSION("datagrams dropped: a version of the transport header other than 0"),
+    /** Datagrams dropped: payload behind the headers of an opcode that has none. */
+    DROPPED_UNEXPECTED_PAYLOAD("datagrams dropped: payload with an opcode that has none"),
     /** Datagrams dropped: the invariant CRC is wrong. */
     DROPPED_BAD_ICRC("datagrams dropped: the invariant CRC is wrong"),
     /** Packets dropped: no queue pair of that number and transport service. */

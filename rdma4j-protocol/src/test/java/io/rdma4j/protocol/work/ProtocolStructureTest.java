@@ -1,16 +1,13 @@
 package io.rdma4j.protocol.work;
 
-import io.rdma4j.structure.ModuleStructure;
-import org.junit.jupiter.api.Test;
+import io.rdma4j.structure.StructureContract;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /** The packages of the protocols. */
-class ProtocolStructureTest {
+class ProtocolStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("protocol.roce.rc", "protocol.roce.unreliable"),
@@ -24,21 +21,7 @@ class ProtocolStructureTest {
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of();
 
-    private final ModuleStructure module = ModuleStructure.ofThisModule();
-
-    @Test
-    void eachPackageHasItsPlaceAndKnowsLowerOnesAlone() {
-        assertThat(module.faults(LAYERS)).isEmpty();
-    }
-
-    @Test
-    void knotsAreThoseThatAreKnown() {
-        assertThat(module.knots(5)).containsExactlyInAnyOrderEntriesOf(KNOTS);
-    }
-
-    @Test
-    void stateOfTheProcessIsKnown() {
-        assertThat(module.stateOfTheProcess())
-                .containsExactlyInAnyOrderElementsOf(STATE_OF_THE_PROCESS);
+    ProtocolStructureTest() {
+        super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);
     }
 }

@@ -65,11 +65,20 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         packet = own;
         DropReason reason = own.wrap(datagram.memory(), datagram.offset(), length);
         if (reason != null) {
-            drop(Counter.DROPPED_MALFORMED, source);
+            drop(counter(reason), source);
             return;
         }
         own.travelled(source, local);
         dispatch(length, datagram);
+    }
+
+    private static Counter counter(DropReason reason) {
+        return switch (reason) {
+            case TOO_SHORT -> Counter.DROPPED_TOO_SHORT;
+            case UNKNOWN_OPCODE -> Counter.DROPPED_UNKNOWN_OPCODE;
+            case BAD_VERSION -> Counter.DROPPED_BAD_VERSION;
+            case UNEXPECTED_PAYLOAD -> Counter.DROPPED_UNEXPECTED_PAYLOAD;
+        };
     }
 
     /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
@@ -239,7 +248,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     @Override
     public void onDamaged(Gid source, int length) {
         drop(length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH
-                ? Counter.DROPPED_MALFORMED
+                ? Counter.DROPPED_TOO_SHORT
                 : Counter.DROPPED_BAD_ICRC, source);
     }
 

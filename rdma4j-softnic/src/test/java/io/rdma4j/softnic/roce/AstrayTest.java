@@ -20,6 +20,7 @@ import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
@@ -194,6 +195,15 @@ class AstrayTest {
         assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
         assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isZero();
         assertThat(sharing.astray).isOne();
+    }
+
+    /** What a ring finds in shared memory that no device writes there. */
+    @Test
+    void packetsInSharedMemoryThatNoDeviceWritesAreCounted() {
+        SharedMemory.Handler handler = (SharedMemory.Handler) link.handler();
+        handler.onMalformed(PEER);
+        handler.onNonsense();
+        assertThat(count(Counter.DROPPED_MALFORMED)).isEqualTo(2);
     }
 
     private boolean hasAnswer() {
