@@ -86,7 +86,7 @@ final class IdleConnections {
             throws Exception {
         ProcessResources after = ProcessResources.now();
         SocketChannel any = opened.getFirst().channel();
-        long buffers = any.getOption(StandardSocketOptions.SO_SNDBUF)
+        long buffers = 0L + any.getOption(StandardSocketOptions.SO_SNDBUF)
                 + any.getOption(StandardSocketOptions.SO_RCVBUF);
         long heap = after.heapBytes() - before.heapBytes();
         long outside = after.nativeBytes() - before.nativeBytes();
