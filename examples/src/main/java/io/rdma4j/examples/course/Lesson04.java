@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /** SEND and RECEIVE, and who owns a buffer when. */
 public final class Lesson04 {
-    private static final int PLACE = 32;
+    private static final long PLACE = 32;
 
     private Lesson04() {}
 

@@ -16,6 +16,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 
+import static java.util.Objects.requireNonNull;
+
 /** Datagrams (UD): a look-up, and a message each way. Lesson 8 goes on with {@link Multicast}. */
 public final class Lesson08 {
     private static final int GRH = AddressHandle.GLOBAL_ROUTE_LENGTH;
@@ -37,7 +39,8 @@ public final class Lesson08 {
             FutureTask<CmId> accepting = new FutureTask<>(() -> accept(listener)); // 1
             Thread.ofVirtual().start(accepting);
             client.connect(); // 2
-            DatagramParameters service = client.event().datagram(); // 3
+            DatagramParameters service = requireNonNull(
+                    requireNonNull(client.event()).datagram()); // 3
             try (CmId server = accepting.get();
                     MemoryRegion region = client.registerMessages(arena.allocate(256))) {
                 exchange(client, server, service, region);

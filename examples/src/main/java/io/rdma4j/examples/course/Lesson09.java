@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
 /** Atomics, fence, inline data and memory windows. Lesson 9 goes on with {@link SharedReceives}. */
@@ -64,7 +65,7 @@ public final class Lesson09 {
 
     private static void inline(Pair pair, MemoryRegion local) throws RdmaException {
         pair.client.postReceive(4, local, 32, 16);
-        byte[] text = "from the heap".getBytes();
+        byte[] text = "from the heap".getBytes(StandardCharsets.UTF_8);
         pair.server.postSend(5, MemorySegment.ofArray(text), SendFlag.SIGNALED); // 5
         text[0] = 'F';
         pair.client.awaitReceiveCompletion().requireSuccess("receive");

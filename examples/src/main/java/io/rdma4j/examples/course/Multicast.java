@@ -15,6 +15,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
+import static java.util.Objects.requireNonNull;
+
 /** A multicast group: two members receive what a sender sends once. */
 public final class Multicast {
     private static final int GRH = AddressHandle.GLOBAL_ROUTE_LENGTH;
@@ -37,7 +39,8 @@ public final class Multicast {
             first.joinMulticast(group); // 9
             second.joinMulticast(group);
             sender.joinMulticast(group, MulticastMembership.SEND_ONLY_FULL_MEMBER, null);
-            DatagramParameters members = sender.event().datagram(); // 10
+            DatagramParameters members = requireNonNull(
+                    requireNonNull(sender.event()).datagram()); // 10
             first.postReceive(1, region, 64, GRH + 24);
             second.postReceive(2, region, 128, GRH + 24);
             try (AddressHandle handle = sender.protectionDomain()

@@ -43,7 +43,7 @@ public final class SharedReceives {
             Lesson06.connect(left1, right1);
             Lesson06.connect(left2, right2);
             for (int i = 1; i <= 4; i++) {
-                shared.post(new ReceiveWorkRequest().id(i).add(region, i * 32, 32)); // 11
+                shared.post(new ReceiveWorkRequest().id(i).add(region, i * 32L, 32)); // 11
             }
             shared.arm(3); // 12
             for (QueuePair left : new QueuePair[]{left1, left2}) {

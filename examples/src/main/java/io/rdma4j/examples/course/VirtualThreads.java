@@ -31,6 +31,7 @@ public final class VirtualThreads {
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             listener.bindAddress(new InetSocketAddress(address, 0));
             listener.listen(CLIENTS);
+            List<Future<Void>> served = new ArrayList<>();
             List<Future<String>> answers = new ArrayList<>();
             for (int i = 1; i <= CLIENTS; i++) {
                 String text = "client " + i;
@@ -38,10 +39,13 @@ public final class VirtualThreads {
             }
             for (int i = 0; i < CLIENTS; i++) {
                 CmId id = listener.awaitRequest();
-                threads.submit(() -> serve(id));
+                served.add(threads.submit(() -> serve(id)));
             }
             for (Future<String> answer : answers) {
                 System.out.println(answer.get());
+            }
+            for (Future<Void> end : served) {
+                end.get();
             }
         }
     }

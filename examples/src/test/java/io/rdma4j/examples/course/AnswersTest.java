@@ -36,6 +36,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -146,7 +147,7 @@ class AnswersTest {
     void lesson4FirstMessageTakesTheReceiveThatWasPostedFirst() throws Exception {
         connected(Set.of(AccessFlag.LOCAL_WRITE), (pair, client, server) -> {
             for (int place = 2; place >= 0; place--) {
-                pair.server.postReceive(place, server, place * 32, 32);
+                pair.server.postReceive(place, server, place * 32L, 32);
             }
             for (String text : new String[]{"one", "two", "three"}) {
                 client.segment().setString(0, text);
@@ -223,12 +224,8 @@ class AnswersTest {
     @Test
     void lesson6WrongSequenceNumberEndsAfterAllRetries() throws Exception {
         created((left, right, queue, region) -> {
-            for (QueuePair each : new QueuePair[]{left, right}) {
-                toInit(each);
-                each.modify(toReadyToReceive(each, each == left ? right : left));
-                each.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0x500000)
-                        .ackTimeoutExponent(10).retryCount(3).rnrRetry(7).maxReadAtomic(1));
-            }
+            bringUpWrongly(left, right);
+            bringUpWrongly(right, left);
             right.postReceive(new ReceiveWorkRequest().add(region, 32, 32));
             left.postSend(new SendWorkRequest().send().add(region, 0, 8).set(SendFlag.SIGNALED));
             assertThat(awaitOne(queue, Duration.ofSeconds(10)).status())
@@ -244,6 +241,14 @@ class AnswersTest {
                     .state(QueuePairState.RTS).sendPsn(0).ackTimeoutExponent(14).retryCount(7)
                     .rnrRetry(7).maxReadAtomic(1)), "INIT");
         });
+    }
+
+    /** The peer expects the number 0 first. */
+    private static void bringUpWrongly(QueuePair pair, QueuePair peer) throws RdmaException {
+        toInit(pair);
+        pair.modify(toReadyToReceive(pair, peer));
+        pair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0x500000)
+                .ackTimeoutExponent(10).retryCount(3).rnrRetry(7).maxReadAtomic(1));
     }
 
     private static void toInit(QueuePair pair) throws RdmaException {
@@ -295,8 +300,8 @@ class AnswersTest {
             Thread.ofVirtual().start(accepting);
             client.connect();
             try (CmId server = accepting.get()) {
-                DatagramParameters service = client.event().datagram();
-                assertThat(service).isNotNull();
+                DatagramParameters service = requireNonNull(
+                        requireNonNull(client.event()).datagram());
                 test.run(client, server, service);
                 client.closeQueuePair();
                 server.closeQueuePair();

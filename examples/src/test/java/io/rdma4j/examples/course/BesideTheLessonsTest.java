@@ -39,6 +39,6 @@ class BesideTheLessonsTest {
     }
 
     private static boolean hasIpv6() throws Exception {
-        return NetworkInterface.getByInetAddress(InetAddress.getByName("::1")) != null;
+        return NetworkInterface.getByInetAddress(InetAddress.ofLiteral("::1")) != null;
     }
 }
