@@ -86,10 +86,11 @@ final class IdleConnections {
             throws Exception {
         ProcessResources after = ProcessResources.now();
         SocketChannel any = opened.getFirst().channel();
-        long buffers = 0L + any.getOption(StandardSocketOptions.SO_SNDBUF)
-                + any.getOption(StandardSocketOptions.SO_RCVBUF);
+        long sendBuffer = any.getOption(StandardSocketOptions.SO_SNDBUF);
+        long receiveBuffer = any.getOption(StandardSocketOptions.SO_RCVBUF);
         long heap = after.heapBytes() - before.heapBytes();
         long outside = after.nativeBytes() - before.nativeBytes();
-        return (heap + outside) / (2L * opened.size()) - buffers;
+        return (heap + outside) / (2L * opened.size()) - sendBuffer
+                - receiveBuffer;
     }
 }
