@@ -79,7 +79,9 @@ function picture(source, from) {
     const file = `pictures/${++pictures}.svg`
     let svg
     try {
-        svg = renderMermaidSVG(source, { bg: '#ffffff', fg: '#213547' })
+        svg = renderMermaidSVG(source, { bg: '#ffffff', fg: '#213547', font: 'system-ui' })
+            // A reader's browser asks nobody else for a font.
+            .replace(/^ *@import .*\n/m, '')
     } catch (failure) {
         throw new Error(`${from}: a picture cannot be drawn: ${failure.message}\n${source}`)
     }

@@ -17,7 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * An event of a {@link CmId}; {@link CmEventType} says what each type means and what to do.
  *
  * <p>C: {@code struct} {@index rdma_cm_event}. It must be acknowledged, by {@link #acknowledge} or by closing it;
- * an id with unacknowledged events cannot be closed. Thread safe.
+ * an id with unacknowledged events cannot be closed, so whoever closes it because of an event acknowledges that first; the event can
+ * be read all the same. Thread safe.
  *
  * @since 0.1.0
  */

@@ -305,7 +305,9 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     public QueuePair queuePair() {
         QueuePair queuePair = own.queuePair();
         if (queuePair == null) {
-            throw new IllegalStateException("the id has no queue pair: create one first");
+            throw new IllegalStateException(states.is(IdState.CLOSED)
+                    ? IdState.CLOSED.hint()
+                    : "the id has no queue pair: create one first");
         }
         return queuePair;
     }

@@ -271,7 +271,9 @@ final class IdEvents {
      */
     void end() throws RdmaException {
         if (!endUnlessTaken()) {
-            throw AsyncEvents.unacknowledged("close id", unacknowledged.count());
+            throw new RdmaException(Errno.EBUSY, "close id", unacknowledged.count()
+                    + " event(s) are not acknowledged; acknowledge them first, also the one at hand:"
+                    + " CmEvent.acknowledge()");
         }
     }
 

@@ -88,7 +88,8 @@ public interface QueuePairOperations {
     ProtectionDomain protectionDomain() throws RdmaException;
 
     /**
-     * Registers memory for messages. C: {@index rdma_reg_msgs}.
+     * Registers memory for messages. A read-only segment, such as a file mapped so, can be sent and not received into; in C it
+     * cannot be registered so. C: {@index rdma_reg_msgs}.
      *
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
@@ -96,11 +97,13 @@ public interface QueuePairOperations {
      * @throws IllegalStateException as {@link #protectionDomain}
      */
     default MemoryRegion registerMessages(MemorySegment segment) throws RdmaException {
-        return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE);
+        return segment.isReadOnly() ? protectionDomain().register(segment)
+                : protectionDomain().register(segment, AccessFlag.LOCAL_WRITE);
     }
 
     /**
-     * Registers memory that the peer may read. C: {@index rdma_reg_read}.
+     * Registers memory that the peer may read, also a read-only segment, such as a file mapped so, which in C cannot be
+     * registered so. C: {@index rdma_reg_read}.
      *
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
@@ -108,7 +111,10 @@ public interface QueuePairOperations {
      * @throws IllegalStateException as {@link #protectionDomain}
      */
     default MemoryRegion registerRead(MemorySegment segment) throws RdmaException {
-        return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+        return segment.isReadOnly()
+                ? protectionDomain().register(segment, AccessFlag.REMOTE_READ)
+                : protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,
+                        AccessFlag.REMOTE_READ);
     }
 
     /**

@@ -27,6 +27,7 @@ import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,6 +38,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -104,6 +108,40 @@ class EndpointTest extends CmStage {
             Wait.until("the WRITE has arrived", () -> memory.getString(at).equals(text));
         }
         assertThat(memory.getString(at)).isEqualTo(text);
+    }
+
+    /** A file that may only be read is sent, and read by the peer, from where it is mapped. */
+    @ParameterizedTest
+    @MethodSource("devicesAndAddresses")
+    void aReadOnlyMappingIsSentAndRead(String device, String address, @TempDir Path directory)
+            throws Exception {
+        requirePresent(address);
+        choose(device);
+        Path file = Files.writeString(directory.resolve("file"), "of a file");
+        CmId listener = passive(PortSpace.TCP, QueuePairType.RC, address);
+        CmId client = active(listener);
+        MemorySegment memory = Arena.ofAuto().allocate(64);
+        try (FileChannel channel = FileChannel.open(file)) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 9,
+                    Arena.ofAuto());
+            try (MemoryRegion messages = client.registerMessages(mapped);
+                    MemoryRegion readable = client.registerRead(mapped);
+                    MemoryRegion own = client.registerMessages(memory)) {
+                CompletableFuture<CmId> accepted = accepting(listener,
+                        id -> id.postReceive(1, own, 0, 20));
+                client.connect(new ConnectionParameters());
+                CmId server = closedAtEnd(accepted.get(20, TimeUnit.SECONDS));
+                client.postSend(2, messages, 0, 9, SendFlag.SIGNALED);
+                assertThat(server.awaitReceiveCompletion().byteLength()).isEqualTo(9);
+                assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
+                server.postRead(3, own, 32, 9, readable.address(), readable.rkey(),
+                        SendFlag.SIGNALED);
+                assertThat(server.awaitSendCompletion().isSuccess()).isTrue();
+                assertThat(memory.getString(0)).isEqualTo("of a file");
+                assertThat(memory.getString(32)).isEqualTo("of a file");
+                assertRefused(() -> client.registerWrite(mapped), Errno.EINVAL, "read-only");
+            }
+        }
     }
 
     private interface Preparation {

@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** How ids end when something stands in the way, and who wakes whom. */
 class IdEndTest extends CmStage {
@@ -66,6 +67,22 @@ class IdEndTest extends CmStage {
         ends.client.close();
         CmId successor = id(PortSpace.TCP);
         successor.bindAddress(held);
+    }
+
+    /** As a server does whose events are its only list of connections. */
+    @Test
+    void anIdIsClosedInsideItsOwnEventAfterThatWasAcknowledged() throws Exception {
+        Ends ends = connected();
+        ends.server.disconnect();
+        try (CmEvent event = expect(CmEventType.DISCONNECTED)) {
+            CmId id = event.id();
+            assertRefused(id::close, Errno.EBUSY, "also the one at hand: CmEvent.acknowledge()");
+            event.acknowledge();
+            id.close();
+            assertThat(event.type()).isEqualTo(CmEventType.DISCONNECTED);
+            assertThatIllegalStateException().isThrownBy(id::queuePair)
+                    .withMessage("the id is closed");
+        }
     }
 
     private static void announceSend(CmId client, CompletionQueue queue,

@@ -120,7 +120,7 @@ class ArchiveTest {
     void stepsOfTheContainerNameWhatIsThere() throws IOException {
         List<String> stages = new ArrayList<>();
         for (String line : Files.readAllLines(ROOT.resolve("Dockerfile"))) {
-            String[] words = line.split("\\s+");
+            String[] words = line.split("\\s+", -1);
             switch (words[0]) {
                 case "FROM" -> {
                     if (words.length > 2) {
@@ -161,11 +161,11 @@ class ArchiveTest {
                 + Files.readString(ROOT.resolve(".github/workflows/weekly.yml"));
         assertThat(builds).contains("bash .ci/run");
         List<String> profiles = Pattern.compile("-P ([\\w,-]+)").matcher(builds).results()
-                .flatMap(match -> List.of(match.group(1).split(",")).stream()).toList();
+                .flatMap(match -> List.of(match.group(1).split(",", -1)).stream()).toList();
         assertThat(profiles).isNotEmpty()
                 .allSatisfy(profile -> assertThat(pom).contains("<id>" + profile + "</id>"));
         List<String> modules = Pattern.compile("-pl ([\\w,-]+)").matcher(builds).results()
-                .flatMap(match -> List.of(match.group(1).split(",")).stream()).toList();
+                .flatMap(match -> List.of(match.group(1).split(",", -1)).stream()).toList();
         assertThat(modules).isNotEmpty()
                 .allSatisfy(module -> assertThat(pom).contains("<module>" + module + "</module>"));
         List<String> scripts = Pattern

@@ -68,7 +68,7 @@ class CommandLineTest {
         "demi, there is no command 'demi'; did you mean demo",
         "stat --qpp, Unknown option: '--qpp'; did you mean --qp", "xyzzy, no command 'xyzzy'"})
     void aMisspeltNameIsToldWithTheOneThatWasMeant(String line, String words) {
-        assertFails(2, new String[]{words, "--help' lists what is possible"}, line.split(" "));
+        assertFails(2, new String[]{words, "--help' lists what is possible"}, line.split(" ", -1));
     }
 
     @Test

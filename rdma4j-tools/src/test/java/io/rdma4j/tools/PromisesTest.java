@@ -59,7 +59,8 @@ class PromisesTest {
         Set<String> commands = matches(List.of(Files.readString(ROOT.resolve(
                 "rdma4j-tools/src/main/java/io/rdma4j/tools/Main.java"))), COMMAND);
         commands.addAll(
-                matches(List.of(Files.readString(ROOT.resolve("rdma4j"))), COMMAND_OF_LAUNCHER));
+                matches(List.of(Files.readString(ROOT.resolve("build/tools.sh"))),
+                        COMMAND_OF_LAUNCHER));
         assertThat(commands).containsAll(matches(documents(), COMMAND_OF_A_DOCUMENT));
         String page = Files.readString(ROOT.resolve("docs/reference/commands.md"));
         assertThat(commands).filteredOn(Predicate.not(INTERNAL_COMMANDS::contains))

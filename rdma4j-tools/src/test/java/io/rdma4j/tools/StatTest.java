@@ -151,13 +151,45 @@ class StatTest {
     }
 
     @Test
+    void prometheusReadsAFamilyForEachCounter() {
+        String pid = targets.plain().pid();
+        assertThat(run("stat", pid, "--qp", "--prometheus")).isZero();
+        String labels = "{pid=\"" + pid + "\",program=\"" + StatTarget.class.getName()
+                + "\",device=\"roce_lo\"";
+        assertThat(tools.out()).startsWith("# TYPE rdma4j_device_queue_pairs gauge\n"
+                + "rdma4j_device_queue_pairs" + labels + "} 2\n")
+                .contains("\n# TYPE rdma4j_device_sent_pkts_total counter\n"
+                        + "rdma4j_device_sent_pkts_total" + labels + "} 2\n",
+                        "\nrdma4j_queue_pair_rdma_sends_total" + labels + ",queue_pair=\"")
+                .endsWith("\n");
+        assertThat(tools.out().lines()).allMatch(line -> line.matches(
+                "# TYPE [a-z0-9_]+ (counter|gauge)|[a-z0-9_]+\\{[^{}]*} \\d+"));
+        assertThat(tools.out().lines().filter(line -> line.startsWith("#")))
+                .doesNotHaveDuplicates();
+        assertFails(2, "--prometheus goes with", "stat", "--prometheus", "--json");
+    }
+
+    @Test
+    void devicesThatDidNothingAreOnlyNamed() throws Exception {
+        try (Program idle = Program.of(IdleStatTarget.class)) {
+            idle.lineWith("open");
+            assertThat(run("stat", idle.pid())).as(tools.err()).isZero();
+            assertThat(tools.out()).endsWith("\n  idle: iwarp_lo\n").doesNotContain("zero");
+            assertThat(run("stat", idle.pid(), "-d", "iwarp_lo")).isZero();
+            assertThat(tools.out()).contains("  iwarp_lo: ", "all counters are zero");
+        }
+    }
+
+    @Test
     void watchingShowsWhatWasAddedAndEndsWithTheProcess() throws Exception {
         try (Program target = target(Loopback.OWN)) {
             line(target);
             try (Command stat = Command.start("stat " + target.pid() + " --watch 0.05")) {
                 assertThat(stat.lineWith("rdma_sends")).matches(" +rdma_sends +1");
                 sendMore(target);
-                assertThat(stat.lineWith("+1")).contains("+");
+                assertThat(stat.lineWith("  +1  "))
+                        .matches(" +\\w+ +\\d+  \\+1  [0-9.]+/s");
+                assertThat(stat.text()).containsPattern("\n\n\\d\\d:\\d\\d:\\d\\d\nprocess ");
                 target.end();
                 assertThat(stat.awaitEnd()).isZero();
             }

@@ -36,6 +36,8 @@ public enum Lesson {
     private final int number;
     private final String title;
     private final boolean hasScript;
+    /** Has no state: the main method of a class. */
+    @SuppressWarnings("ImmutableEnumChecker")
     private final Program program;
 
     Lesson(int number, String title, boolean hasScript, Program program) {

@@ -39,7 +39,7 @@ public final class Stat implements Callable<Integer> {
     @Option(names = "--qp", description = "Show each queue pair, too.")
     private boolean withPairs;
 
-    @Option(names = "-a", description = "Show counters that are zero, too.")
+    @Option(names = "-a", description = "Show counters that are zero, too, and idle devices.")
     private boolean withZeros;
 
     @Option(names = "--sockets",
@@ -51,9 +51,13 @@ public final class Stat implements Callable<Integer> {
                     + " line.")
     private boolean isJson;
 
+    @Option(names = "--prometheus",
+            description = "Print all counters as Prometheus reads them, once.")
+    private boolean isPrometheus;
+
     @Option(names = "--watch", paramLabel = "SECONDS",
-            description = "Show them again every so often, with what was added, until the processes"
-                    + " that were found first have ended.")
+            description = "Show them again every so often, with the time, what was added and how much that"
+                    + " is a second, until the processes that were found first have ended.")
     private @Nullable Double watchSeconds;
 
     @Spec
@@ -71,6 +75,10 @@ public final class Stat implements Callable<Integer> {
         if (withSockets && (withPairs || withZeros)) {
             throw new ParameterException(spec.commandLine(),
                     "--sockets goes with neither --qp nor -a");
+        }
+        if (isPrometheus && (withSockets || isJson || seconds != null)) {
+            throw new ParameterException(spec.commandLine(),
+                    "--prometheus goes with neither --sockets, --json nor --watch");
         }
         List<WatchedProcess> processes = new ArrayList<>(
                 pid == null ? WatchedProcess.all(this::leftOut) : List.of(WatchedProcess.of(pid)));
@@ -97,9 +105,14 @@ public final class Stat implements Callable<Integer> {
             String what = device == null ? "a socket over RDMA" : "a connection over " + device;
             return show(processes, seconds, this::sockets, printer, what);
         }
-        Consumer<List<ProcessReading>> printer = isJson
-                ? new StatJson(out, withPairs)::print
-                : new StatText(out, withZeros, withPairs)::print;
+        Consumer<List<ProcessReading>> printer;
+        if (isPrometheus) {
+            printer = new StatPrometheus(out, withPairs)::print;
+        } else if (isJson) {
+            printer = new StatJson(out, withPairs)::print;
+        } else {
+            printer = new StatText(out, withZeros || device != null, withZeros, withPairs)::print;
+        }
         return show(processes, seconds, this::devices, printer,
                 device == null ? "an rdma4j device" : device);
     }

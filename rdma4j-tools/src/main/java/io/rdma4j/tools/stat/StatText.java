@@ -1,32 +1,65 @@
 package io.rdma4j.tools.stat;
 
 import java.io.PrintWriter;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
-/** Prints readings for people: counters that are not zero, and what was added since the last time. */
+/**
+ * Prints readings for people: counters that are not zero, and what was added since the last time. Devices that did nothing are
+ * only named.
+ */
 final class StatText {
     private final PrintWriter out;
+    private final boolean withIdle;
     private final boolean withZeros;
     private final boolean withPairs;
     private final Map<String, Long> previous = new HashMap<>();
     private boolean isFirst = true;
+    private long lookedNs;
+    private double elapsedSeconds;
 
-    StatText(PrintWriter out, boolean withZeros, boolean withPairs) {
+    /** @param withIdle whether devices that did nothing are shown as the others are */
+    StatText(PrintWriter out, boolean withIdle, boolean withZeros, boolean withPairs) {
         this.out = out;
+        this.withIdle = withIdle;
         this.withZeros = withZeros;
         this.withPairs = withPairs;
     }
 
     void print(Iterable<ProcessReading> processes) {
+        long nowNs = System.nanoTime();
+        elapsedSeconds = (nowNs - lookedNs) / 1e9;
+        lookedNs = nowNs;
+        if (!isFirst) {
+            out.printf("%n%s%n", LocalTime.now().truncatedTo(ChronoUnit.SECONDS)
+                    .format(DateTimeFormatter.ISO_LOCAL_TIME));
+        }
         for (ProcessReading process : processes) {
             out.printf("process %d (%s)%n", process.pid(), process.program());
+            List<String> idle = new ArrayList<>();
             for (DeviceReading device : process.devices()) {
-                print(process.pid() + "/" + device.name(), device);
+                if (isIdle(device) && !withIdle) {
+                    idle.add(device.name());
+                } else {
+                    print(process.pid() + "/" + device.name(), device);
+                }
+            }
+            if (!idle.isEmpty()) {
+                out.printf("  idle: %s%n", String.join(", ", idle));
             }
         }
         out.flush();
         isFirst = false;
+    }
+
+    private static boolean isIdle(DeviceReading device) {
+        return device.queuePairs().isEmpty() && !device.counters().isEmpty()
+                && device.counters().values().stream().allMatch(value -> value == 0);
     }
 
     private void print(String key, DeviceReading device) {
@@ -51,6 +84,11 @@ final class StatText {
         }
     }
 
+    private String perSecond(long added) {
+        double rate = added / elapsedSeconds;
+        return String.format(rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
+    }
+
     private static String count(int count, String what) {
         return count + " " + what + (count == 1 ? "" : "s");
     }
@@ -63,7 +101,7 @@ final class StatText {
             if (value != 0 || withZeros) {
                 long added = before == null ? value : value - before;
                 out.printf("%s%-24s %14d%s%n", indent, counter.getKey(), value,
-                        isFirst || added == 0 ? "" : "  +" + added);
+                        isFirst || added == 0 ? "" : "  +" + added + perSecond(added));
                 isAnyShown = true;
             }
         }
