@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets whether Linux has both refused and accepted a request that the network has duplicated.
 
 A C program of perftest with `-R` listens for its queue pairs only after it has told its peer to connect. If a request

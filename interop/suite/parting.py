@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets whether Linux ended and its disconnect message was lost.
 
 A program that disconnects and at once destroys its id has its kernel send one request to disconnect and no second:

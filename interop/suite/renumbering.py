@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets whether Linux has given one packet sequence number to two requests.
 
 `rdma_rxe` sends again from where it thinks that its peer stands, and counts the numbers of what it sends again anew. When an

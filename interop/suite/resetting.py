@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets whether siw reset a connection whose program had ended well.
 
 siw takes bytes for sent that TCP still has to send. A C program that closes directly after its last bytes ends with success; if

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets whether a run stalled because of a defect of Linux's rdma_rxe.
 
 When the acknowledgement of a message's last packet arrives while rdma_rxe is sending that message again, it notes

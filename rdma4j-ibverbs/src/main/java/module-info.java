@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own. */
 module io.rdma4j.ibverbs {
     requires static org.jspecify;

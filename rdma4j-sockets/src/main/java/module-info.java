@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}. */
 module io.rdma4j.sockets {
     requires static org.jspecify;

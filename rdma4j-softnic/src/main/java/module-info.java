@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The software NIC: RoCEv2 on ordinary sockets. */
 module io.rdma4j.softnic {
     requires static org.jspecify;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The conformance suite: what every device must do, whoever made it. */
 module io.rdma4j.testkit {
     requires static org.jspecify;

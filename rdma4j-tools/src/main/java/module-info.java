@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The command line of rdma4j. */
 module io.rdma4j.tools {
     requires static org.jspecify;

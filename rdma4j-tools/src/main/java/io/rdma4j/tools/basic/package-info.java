@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The classic pair as commands: the example programs {@code BasicServer} and {@code BasicClient}.
  *
