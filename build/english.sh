@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For the launchers: has the messages of the system in English.
 # shellcheck shell=sh
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For scripts that need a JDK 25, which set name (of the command): sets jdk to its home, or says what is missing and ends.
 # shellcheck shell=sh
 wanted=25

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For the launchers, which set name (of the command), root (of the clone) and module (to build): finds a JDK 25 and
 # sets jdk to its home, target to where the module lies, built if that was missing or older than its sources, and
 # classpath. A launcher may define train, which is called at the end of each build.

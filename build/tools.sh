@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For what runs the tools, which sets name (of the command), jdk (a home), lib (the folder of jars), classpath and cache (of the JVM; need
 # not exist): runs the tool that the arguments name.
 # shellcheck shell=sh

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.ResourceHandler;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Atomics on the peer's memory, each result checked, first by the client, then by the server: the C side of
  * `./rdma4j atomic_pingpong`, which describes the exchange.

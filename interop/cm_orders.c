@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What each call of librdmacm does to an id in each state, as this machine's library and kernel have it.
  *

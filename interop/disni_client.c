@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A C client of DiSNI's example VerbsServer, of which rdma-core has no counterpart: it receives where the server's text is, reads it
  * by RDMA, prints it and sends a last message. Build and use:

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linux guests with kernel RDMA, connected only to this machine."""

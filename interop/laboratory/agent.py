@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The first process of a guest: prepares it, then runs a command for each connection.
 
 A request is one line of JSON: `argv`, and perhaps `env` and `ready`, what to wait for:

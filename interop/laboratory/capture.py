@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packets of the bridge, written to a file."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guests: booting, commands, impairment, rebooting, shutdown."""
 import os
 import shutil

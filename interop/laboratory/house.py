@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A laboratory for the life of one program: claimed, made, and taken down at its end."""
 import fcntl
 import os

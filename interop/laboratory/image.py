@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The boot image of a guest: Debian's kernel and a small initial file system, made once for each machine."""
 import hashlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which laboratory a program has. Asked before the rest of this package is imported, which reads the choice."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network: a namespace with one bridge, this machine's addresses on it, and a tap device for each guest.
 """
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running commands, on this machine or in a guest, with the same interface."""
 import atexit
 import base64

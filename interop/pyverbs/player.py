@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plays files of rdma-core's tests: in GraalPy on the stand-in for pyverbs, or in CPython on pyverbs itself.
 
 Arguments: the folder of the tests, the device, the network interface below it, the modules' names with commas between, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of interop/pyverbs/run, on the terminal and in docs/evidence/pyverbs.md."""
 import os
 import platform

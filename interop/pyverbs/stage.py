@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the surroundings in which files of rdma-core's tests can be imported and run."""
 import importlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What playing rdma-core's tests needs, built or fetched into target/interop-pyverbs, and the command lines that use it.
 
 GraalPy comes by Maven; the tests, and pyverbs itself, from Debian's package python3-pyverbs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hosts that lack something that others have, and JVMs that are started in other ways."""
 from .checks import TRANSPORTS, check
 from .namespaces import NET4, NET6

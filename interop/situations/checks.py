@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a check is, how it is run, and what comes out."""
 import itertools
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Destinations that are no other host's address: each is served, or refused at once in the API's words."""
 from .checks import BACKENDS, TRANSPORTS, check
 from .namespaces import NET4

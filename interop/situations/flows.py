@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many connections through a cable of little bandwidth with a small queue before it."""
 import json
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that fail for a second, routes of two ways, and many hosts each to each: what held, and must hold."""
 import signal
 

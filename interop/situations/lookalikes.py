@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interfaces with one MAC address, with one link-local address, or in one subnet."""
 import ipaddress
 

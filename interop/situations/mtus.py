@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MTUs that differ: of interfaces, of a route, of a hop on the way."""
 import re
 

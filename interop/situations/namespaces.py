@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hosts, bridges and routers as network namespaces, with cables between them.
 
 All names begin with that of this run, which has its process id in it: two runs on one machine do not meet, and what a

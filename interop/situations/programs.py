@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """rdma4j's tools on a host, as a user types them, and what no output of theirs may have."""
 import re
 import shutil

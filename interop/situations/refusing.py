@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command for which the kernel refuses some system calls, as sandboxes do.
 
     refusing.py ERRNO CALL[,CALL ...] FILE -- COMMAND ...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table, on the terminal and in the document."""
 import os
 import platform

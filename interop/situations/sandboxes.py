@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """System calls and options of sockets that a sandbox, or an old kernel, refuses.
 
 Which these are is read from the source of the code that makes them, so that a call that is added is tried as well.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of one machine at one address: logins, services, containers, users, and who holds the port besides."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two machines, each with a tool as its manual shows it: on one its name alone, on the other the name and the host."""
 from .checks import BACKENDS, Unexpected, check
 from .namespaces import NET4, NET6, Topology

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peers that cannot be reached: how soon a program knows it, and in which words."""
 import re
 import signal

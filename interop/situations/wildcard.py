@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server that was told no address, on a host whose interfaces and addresses come, go and come back."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The matrix: every tool, Java in both roles, sizes, path MTUs, network conditions, IP versions."""
 from dataclasses import dataclass
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs drawn combinations: C against C in two guests, then Java as server and as client of one of them."""
 import json
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random combinations of options for each tool; the same seed gives the same combinations.
 
 An option is drawn for both sides where they must agree, else for each side alone. Options that Linux's rdma_rxe does

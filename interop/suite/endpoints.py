@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ends of a run: a Linux guest with the C programs, and Java on this machine or in another guest."""
 import copy
 import re

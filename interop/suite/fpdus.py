@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents of an iWARP capture: the frames that set connections up, and the check of each unit after them.
 
 Written from RFC 5044 (MPA), 5041 (DDP), 5040 (RDMAP) and 6581, and from nothing of the project's: it is what Java is judged by.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds out from the packets of a failed run whether a known fault of Linux, or of its C programs, is the cause.
 
 Each question has its fault above it. All were seen with Linux 6.1.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One lane: its own laboratory and its share of the runs."""
 import ipaddress
 import json

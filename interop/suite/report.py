@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table, on the terminal and in the document."""
 from collections import defaultdict
 from dataclasses import dataclass

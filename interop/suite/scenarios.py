@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a matrix does not show: refusals, killed peers, a rebooted guest, many connections, wrong options."""
 import re
 import shlex

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that know nothing of RDMA, on both sides: C programs under librspreload, and Java programs by one variable.
 
 Debian's programs run on Linux (laboratory/image.py unpacks them). Of Java's, the JDK's HttpServer and Jetty, which Maven fetches, are

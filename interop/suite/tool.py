@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tool of the suite is."""
 from dataclasses import dataclass
 from typing import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tools that have a peer: their options for one cell, and how to recognize that a server is ready."""
 from . import sockets
 from .tool import Ready, Tool

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one cell and determines its verdict."""
 import shlex
 import shutil

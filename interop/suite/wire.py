@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents of a capture: RoCEv2 packets, the check of their ICRC, and tshark's findings."""
 import queue
 import shutil

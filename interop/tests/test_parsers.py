@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the suite reads in captures: packets, units of streams, known faults of Linux; and what its table says of the runs."""
 import gzip
 import struct

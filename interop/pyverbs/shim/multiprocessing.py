@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of multiprocessing that the tests use. A JVM cannot fork: a process is a thread, or has another JVM."""
 import queue
 import threading

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The second process of tests with two, in a JVM of its own: see two_processes.py.
 
 Arguments: the folder of the tests, the device, and the port where the first process waits.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests expect of Python and the system, and GraalPy or a JVM does otherwise."""
 import builtins
 import io

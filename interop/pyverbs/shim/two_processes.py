@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two processes of a test: the first is a thread of this JVM, the second runs in another.
 
 The other JVM is started once, and is every test's second process: its end closes what the test left open, and if a test kills

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Small complete programs, each showing one way to use RDMA. */
 module io.rdma4j.examples {
     requires static org.jspecify;

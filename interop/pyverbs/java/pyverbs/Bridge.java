@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package pyverbs;
 
 import io.rdma4j.cm.AddressInfo;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The classes of pyverbs, carried out by the Java API of rdma4j. Each holds its Java object in `j`."""
 import os
 import resource

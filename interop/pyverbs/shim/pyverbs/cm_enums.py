@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants of librdmacm, by the values that its interface documents."""
 from pyverbs.enums import _build
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verbs and connection manager interface of RDMA: {@code io.rdma4j.verbs}, {@code io.rdma4j.connection}, {@code
  * io.rdma4j.cm}, and the beans of devices. What else is in it is for providers, and changes with them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The functions of libibverbs that do nothing in the one of instant_verbs.c, and succeed. Apart from it, for they are not
  * declared as the header has them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A libibverbs with one device, whose driver does next to nothing: what is posted has completed at once. So what is
  * measured with it is the way from a program to its driver. For one thread at a time; objects are never freed.

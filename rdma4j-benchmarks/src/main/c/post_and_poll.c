@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Posts and polls as a C program does, by the inline functions of verbs.h, which call what the driver has put into
  * ibv_context.ops. Each function makes so many calls and returns the nanoseconds they took, 0 if one failed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Pure state machines and wire formats: what travels between devices and what it does to them. For the software NIC, with
  * which it changes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Small complete programs, each of which shows one way to use RDMA. Each program is one file, which explains it. All
  * share only {@code Arguments} and {@code Patience}; the basic client and server also share

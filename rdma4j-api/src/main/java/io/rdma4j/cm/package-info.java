@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The connection manager: addresses, routes, connections, datagram services, multicast groups.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The JDK's own channels, whatever provider of channels the JVM has.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.spi;
 
 /** Receives what the connection manager of the system reports and this version does not know. */

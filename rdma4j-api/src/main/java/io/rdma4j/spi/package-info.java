@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What a device implements for the connection manager, and parts that every device needs.
  *

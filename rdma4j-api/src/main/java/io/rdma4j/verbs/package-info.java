@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verbs: devices, protection domains, memory, completions and queue pairs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The command {@code benchmarks/compare}: compares rdma4j with what a user would take instead.
  *

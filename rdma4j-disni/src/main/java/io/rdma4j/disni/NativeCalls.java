@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.disni;
 
 /** All calls that DiSNI makes of its native library, and the sizes that it asks for. */

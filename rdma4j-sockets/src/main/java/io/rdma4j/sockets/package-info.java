@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Channels over RDMA, with librdmacm's rsocket protocol on the wire: the other end may be a C program.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;

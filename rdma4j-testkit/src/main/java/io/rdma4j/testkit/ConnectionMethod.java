@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.testkit;
 
 /** Who brings the queue pairs of reliable connections up. Datagrams need no connection, and always do it by hand. */

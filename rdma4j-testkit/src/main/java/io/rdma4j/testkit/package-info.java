@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The conformance suite: what every RDMA device must do, as tests that any device runs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The command line: the demo, and the known RDMA tools under their own names.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
 /** Loopback addresses and a port that no other build on this machine takes, made from the process id. */

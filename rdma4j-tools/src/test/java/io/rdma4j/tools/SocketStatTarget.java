@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
 import io.rdma4j.sockets.RdmaServerSocketChannel;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The programs of the course in {@code docs/course}: one for each lesson, with both sides of a connection in one process.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Events for Java Flight Recorder, with the same names for devices of every kind.
  *

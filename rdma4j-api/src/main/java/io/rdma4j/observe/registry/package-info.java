@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Puts the open devices of this process, and what else it shows, into JMX, and into the system properties by which other processes
  * find them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Aeron over UDP; in each process the thread that sends or receives also drives the media driver.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the cost of several ways to make a call: in short bursts, in turns, in one process.
  *

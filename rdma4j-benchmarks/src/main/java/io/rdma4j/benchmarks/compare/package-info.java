@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The command {@code compare}: runs trials in turn, several times, and reports their ratios.
  *

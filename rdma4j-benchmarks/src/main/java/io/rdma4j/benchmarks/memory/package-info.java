@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Shared memory between two processes, as the lower bound of what any transport costs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Measures single parts of rdma4j with JMH: {@code benchmarks/parts}.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * rdma4j itself, by verbs: workloads of two processes, which bring their queue pairs up themselves, and measurements in
  * one process.

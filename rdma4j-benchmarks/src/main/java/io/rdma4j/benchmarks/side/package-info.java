@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One process of a measurement: {@code side WORKLOAD server|client|alone}.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
 /** A server and a client, in processes of their own, with the JVM's channels whatever they are. */

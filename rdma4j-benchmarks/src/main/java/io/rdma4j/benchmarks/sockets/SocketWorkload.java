@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
 /** What is compared, and how much better or worse than over TCP it may be. */

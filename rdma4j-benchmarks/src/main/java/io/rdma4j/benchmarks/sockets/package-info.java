@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares programs that know nothing of RDMA over TCP and over rdma4j's sockets, by the one variable: {@code benchmarks/sockets}.
  *

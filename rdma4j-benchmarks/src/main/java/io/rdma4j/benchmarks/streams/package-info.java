@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the cost of a TCP connection's calls by the JDK's channels and by Linux's own functions:
  * {@code benchmarks/streams}.

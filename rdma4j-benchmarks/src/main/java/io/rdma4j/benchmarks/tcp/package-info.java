@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Plain TCP by the JDK's channels, blocking.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the cost of a post and a poll in C and in Java, without the work of a driver: {@code benchmarks/verbs}.
  *

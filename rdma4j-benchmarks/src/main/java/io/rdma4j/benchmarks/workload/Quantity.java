@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.workload;
 
 /** What can be measured, in base units, and how people read it. */

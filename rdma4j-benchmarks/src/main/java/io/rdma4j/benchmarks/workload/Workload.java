@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.workload;
 
 /** Something a process does to be measured. */

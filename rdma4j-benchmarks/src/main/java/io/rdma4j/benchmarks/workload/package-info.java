@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What all measuring programs share: a workload and its settings, the time span that is measured, latencies,
  * and the messages by which two processes coordinate outside the measurement.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package com.ibm.disni.util;
 
 /** Takes the place of DiSNI's class of this name: threads run where the system puts them. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package com.ibm.disni.util;
 
 import java.net.Inet4Address;

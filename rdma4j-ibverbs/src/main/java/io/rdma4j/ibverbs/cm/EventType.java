@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.cm;
 
 /** {@code enum rdma_cm_event_type}: the ordinal of a constant is its value in C, except that of {@link #OTHER}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The connection manager of native devices: librdmacm, used so that rdma4j, not the library, modifies queue pairs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds out why native devices are missing, or what they cannot do here, and says what to do about it.
  *

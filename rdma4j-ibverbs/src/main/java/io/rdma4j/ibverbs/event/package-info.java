@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Waits for the file descriptors by which the libraries report events. Knows no object of the verbs and no connection.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Shows native devices from outside: the kernel's counters, and JMX.
  *

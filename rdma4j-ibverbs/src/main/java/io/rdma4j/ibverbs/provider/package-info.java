@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Lists the native devices. On a machine without any it loads no library.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
 /** A completion queue, as the thread sees it that reads the library's events. */

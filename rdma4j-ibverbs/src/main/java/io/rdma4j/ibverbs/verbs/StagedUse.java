@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
 /** That a request in a chain names an object of the library, from when it is written until it is posted. */

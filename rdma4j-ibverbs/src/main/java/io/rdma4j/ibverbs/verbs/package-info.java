@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verbs' objects of native devices. Each owns one object of libibverbs, and passes calls to it only while that object
  * exists. Only {@code NativeContext} and {@code ConnectionManager} know the package {@code io.rdma4j.ibverbs.cm}; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.ibcm;
 
 /** A management datagram: its fixed header. Source: IBTA 13.4.3. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The InfiniBand connection manager: connects two queue pairs by datagrams on queue pair 1.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.iwarp;
 
 /** READs of the peer whose answers are not sent yet, in order. Bounded by what the sides have agreed on. */

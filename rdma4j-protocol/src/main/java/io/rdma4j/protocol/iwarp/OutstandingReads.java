@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.iwarp;
 
 /** READs of this side whose answers have not come, in order. They are answered in that order. */

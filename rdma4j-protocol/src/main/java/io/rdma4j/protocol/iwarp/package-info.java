@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * iWARP as state machines: how the two sides of a byte stream set a connection up, and how a queue pair then sends and
  * receives on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.work;
 
 /** Why an access by the peer is not allowed. */

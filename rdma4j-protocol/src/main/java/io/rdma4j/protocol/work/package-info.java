@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the protocol of a queue pair needs from its host: queues, memory, completions.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.engine;
 
 /** Is told when a connection, one that is being made, or a listener may have become ready. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Binds streams to queue pairs, and drives them: connecting, accepting, credits, ends. Uses the public API of {@code
  * rdma4j-api} alone, and knows no channels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Software devices of any transport: their properties, how one is opened, and the parts of an open device.
  *

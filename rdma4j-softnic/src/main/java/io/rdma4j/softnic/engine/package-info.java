@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The engine: decides which queue pair sends next, whose deadline has come, what completes, and which thread drives all
  * that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The one place that knows the network interfaces of this machine: which there are, whether they are up, and their addresses
  * with the state of each.

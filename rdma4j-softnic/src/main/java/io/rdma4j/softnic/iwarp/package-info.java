@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * iWARP devices: queue pairs on TCP connections. The connection brings its queue pair up.
  *

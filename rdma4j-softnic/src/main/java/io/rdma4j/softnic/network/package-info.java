@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The network back-ends: they send and receive packets, as UDP datagrams or through shared memory.
  *

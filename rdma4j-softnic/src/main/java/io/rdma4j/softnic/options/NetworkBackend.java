@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.options;
 
 /** How a software device reaches the network: its network back-end. */

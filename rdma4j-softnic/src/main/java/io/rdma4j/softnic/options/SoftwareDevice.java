@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.options;
 
 import io.rdma4j.verbs.DeviceContext;

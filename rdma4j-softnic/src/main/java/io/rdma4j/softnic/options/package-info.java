@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Options that only the software NIC has: packet recording, network impairment, the network back-end and the loopback
  * path.

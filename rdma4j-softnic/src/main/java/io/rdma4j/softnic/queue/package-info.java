@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The queues between applications and the engine: rings of slots, as many as were needed at a time.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * RoCE devices: they pass packets between a datagram network and queue pairs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verbs' objects: each checks its arguments and calls engine, memory and queues.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.engine;
 
 /** A link on which nothing arrives, and that sends nothing. No thread sleeps in it. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.structure.upper;
 
 /** Knows another in a circle, by what is nested in it. */

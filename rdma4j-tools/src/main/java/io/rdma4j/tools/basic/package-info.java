@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Commands that run examples: the classic pair {@code BasicServer} and {@code BasicClient}, and the lessons of the course.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The demo: a server and a client process go through the usual steps, which are shown as one timeline.
  *

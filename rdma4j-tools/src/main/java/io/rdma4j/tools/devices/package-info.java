@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The tools that show the devices of this machine, under the names that rdma-core and vendors use.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks a machine: prints the remarks of the providers, says which interfaces are down, and tests each device by a transfer
  * to itself. Checks the way to another machine, where a doctor serves.

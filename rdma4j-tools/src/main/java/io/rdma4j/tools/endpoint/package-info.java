@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The local end of a tool: verbs' objects that are closed together, and queue pairs that the tool itself connects, state
  * by state.

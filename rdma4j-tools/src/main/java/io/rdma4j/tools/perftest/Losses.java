@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.perftest;
 
 /** Whether messages of a round were lost, where that is no failure. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.pingpong;
 
 /** Options of a side beyond the plain exchange; the peer does not notice them. */

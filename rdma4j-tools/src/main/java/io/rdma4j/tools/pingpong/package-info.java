@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ping-pong tools of libibverbs under their own names; they interoperate with the C programs.
  *

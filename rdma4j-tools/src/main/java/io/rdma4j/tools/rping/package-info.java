@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The tool {@code rping} of librdmacm; it interoperates with the C program.
  *

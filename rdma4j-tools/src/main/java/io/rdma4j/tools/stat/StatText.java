@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.stat;
 
 import java.io.PrintWriter;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -36,7 +38,7 @@ final class StatText {
         elapsedSeconds = (nowNs - lookedNs) / 1e9;
         lookedNs = nowNs;
         if (!isFirst) {
-            out.printf("%n%s%n", LocalTime.now().truncatedTo(ChronoUnit.SECONDS)
+            out.printf("%n%s%n", LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
                     .format(DateTimeFormatter.ISO_LOCAL_TIME));
         }
         for (ProcessReading process : processes) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The counters and sockets of other processes: {@code rdma4j stat}.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The TCP connection by which two sides of a tool prepare their RDMA connection.
  *

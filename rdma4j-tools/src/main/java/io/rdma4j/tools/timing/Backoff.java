@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.timing;
 
 /** What a thread that polls does between two polls. For any thread. */

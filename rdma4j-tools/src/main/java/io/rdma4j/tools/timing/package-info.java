@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How tools pass time: pauses between two polls of a queue, and rounds of messages before those that are measured.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.iwarp.wire;
 
 /** The queues of a receiver that untagged messages go to. Source: RFC 5040 4.5. */

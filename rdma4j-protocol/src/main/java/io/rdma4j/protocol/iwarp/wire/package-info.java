@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The wire format of iWARP in the byte stream: the frames that set a connection up (MPA), and the units that carry
  * messages afterwards (FPDUs, with the headers of DDP and RDMAP).

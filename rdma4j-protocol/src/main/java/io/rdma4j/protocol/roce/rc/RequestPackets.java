@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.roce.rc;
 
 /** The packets that a request consists of, known once its first is about to be sent. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The reliable connection: every message arrives once and in order, or its sender learns why not.
  *

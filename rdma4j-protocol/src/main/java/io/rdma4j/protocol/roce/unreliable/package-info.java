@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The unreliable services UC and UD: messages arrive once or not at all, and there are no acknowledgements.
  *

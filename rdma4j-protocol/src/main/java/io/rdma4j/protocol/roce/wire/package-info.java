@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The bytes of RoCEv2: opcodes, headers, the invariant CRC.
  *

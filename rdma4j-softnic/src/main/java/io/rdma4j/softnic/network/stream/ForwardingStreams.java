@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.stream;
 
 /** Streams of another network, to be changed by a subclass; as {@link ForwardingStream} for one stream. */

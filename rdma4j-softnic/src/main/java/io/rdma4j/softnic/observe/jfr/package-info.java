@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Events of single packets for Java Flight Recorder, which only software devices can report.
  *

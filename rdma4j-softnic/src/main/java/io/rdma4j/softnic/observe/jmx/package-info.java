@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What JMX shows of an open software device in addition to what it shows of any device.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.ring;
 
 import io.rdma4j.protocol.roce.wire.Opcode;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.linux.calls;
 
 import java.lang.foreign.MemorySegment;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.linux.calls;
 
 /** Options of sockets, and their values. Source: socket(7), ip(7), ipv6(7), tcp(7), udp(7), unix(7). */

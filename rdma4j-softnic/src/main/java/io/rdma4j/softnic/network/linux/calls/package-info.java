@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What Linux offers by system calls, through the Foreign Function &amp; Memory API, for features that the JDK's channels lack:
  * {@link io.rdma4j.softnic.network.linux.calls.LinuxCalls} and its like have a method for each function of the C library;

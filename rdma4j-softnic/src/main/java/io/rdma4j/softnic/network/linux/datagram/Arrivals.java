@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.linux.datagram;
 
 import io.rdma4j.softnic.network.linux.calls.ControlMessage;

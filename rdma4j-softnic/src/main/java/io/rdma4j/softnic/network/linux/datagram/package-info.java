@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The network of RoCE devices on Linux: {@link io.rdma4j.softnic.network.linux.datagram.LinuxNetwork} makes a {@link
  * io.rdma4j.softnic.network.linux.datagram.LinuxPort} for each local address, which sends by {@link

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Packets between processes through memory that both have mapped (ADR 45): {@link
  * io.rdma4j.softnic.network.linux.memory.HostMemory} finds the mailboxes of other processes in the shared table, maps their rings, and wakes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The processes of one user share UDP port 4791 of an address (ADR 43): {@link
  * io.rdma4j.softnic.network.linux.sharing.SharedPort} is this process's share.
