@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 /**
  * Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own.
  *
  * <p>Read first: {@code provider.NativeProvider}, which lists the devices, {@code verbs.NativeQueuePair}, which programs post to, and
  * {@code cm.NativeConnections}.
  */
-=======
-// SPDX-License-Identifier: Apache-2.0
-/** Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own. */
->>>>>>> r
 module io.rdma4j.ibverbs {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;

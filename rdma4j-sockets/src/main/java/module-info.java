@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 /**
  * Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}.
  *
  * <p>Read first: {@code RdmaSockets}, which makes channels, {@code engine.SocketEngine}, which drives them, and {@code
  * protocol.RsocketStream}, the protocol.
  */
-=======
-// SPDX-License-Identifier: Apache-2.0
-/** Channels over RDMA, with librdmacm's rsocket protocol on the wire: {@code io.rdma4j.sockets}. */
->>>>>>> r
 module io.rdma4j.sockets {
     requires static org.jspecify;
     requires jdk.net;

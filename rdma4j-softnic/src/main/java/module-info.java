@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 /**
  * The software NIC: RoCEv2 and iWARP on ordinary sockets.
  *
  * <p>Read first: {@code provider.SoftProvider}, which lists the devices, {@code verbs.SoftQueuePair}, which programs post to, and {@code
  * engine.EngineDriver}, by which a thread runs the protocols.
  */
-=======
-// SPDX-License-Identifier: Apache-2.0
-/** The software NIC: RoCEv2 on ordinary sockets. */
->>>>>>> r
 module io.rdma4j.softnic {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;

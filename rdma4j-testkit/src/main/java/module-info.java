@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 /**
  * The conformance suite: what every device must do, whoever made it.
  *
  * <p>Read first: {@code DeviceUnderTest}, which a device's own tests implement, {@code QueuePairConformance}, some cases, and {@code
  * ConformanceProfile}, which says who must pass them.
  */
-=======
-// SPDX-License-Identifier: Apache-2.0
-/** The conformance suite: what every device must do, whoever made it. */
->>>>>>> r
 module io.rdma4j.testkit {
     requires static org.jspecify;
     requires jdk.jfr;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 /**
  * The command line of rdma4j.
  *
  * <p>Read first: {@code Main}, which has the commands, {@code devices.IbvDevices}, the shortest one, and {@code endpoint}, by which tools
  * connect.
  */
-=======
-// SPDX-License-Identifier: Apache-2.0
-/** The command line of rdma4j. */
->>>>>>> r
 module io.rdma4j.tools {
     requires static org.jspecify;
     requires io.rdma4j.api;
