@@ -38,8 +38,9 @@ final class StatText {
         elapsedSeconds = (nowNs - lookedNs) / 1e9;
         lookedNs = nowNs;
         if (!isFirst) {
-            out.printf("%n%s%n", LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
-                    .format(DateTimeFormatter.ISO_LOCAL_TIME));
+            out.printf("%n%s%n",
+                    LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
+                            .format(DateTimeFormatter.ISO_LOCAL_TIME));
         }
         for (ProcessReading process : processes) {
             out.printf("process %d (%s)%n", process.pid(), process.program());
