@@ -29,7 +29,7 @@ final class NativeConnection
         implements
             CmConnection,
             NativeId.Hearer,
-            ConnectionServices.Open,
+            CmServices.Open,
             Route.Outcome {
     private static final byte[] NOTHING = {};
 
@@ -99,7 +99,7 @@ final class NativeConnection
     private static final Set<State> WITH_PEER = EnumSet.of(State.REPLIED, State.REQUESTED,
             State.ACCEPTED, State.ESTABLISHED);
 
-    private final ConnectionServices device;
+    private final CmServices device;
     private final NativeId id;
     private final @Nullable ConnectRequest request;
     private final Route route;
@@ -108,7 +108,7 @@ final class NativeConnection
     private volatile @Nullable Handler handler;
     private State state;
 
-    private NativeConnection(ConnectionServices device, NativeId id, State state,
+    private NativeConnection(CmServices device, NativeId id, State state,
             @Nullable ConnectRequest request) {
         this.device = device;
         this.id = id;
@@ -119,7 +119,7 @@ final class NativeConnection
     }
 
     /** Requests a connection. */
-    static NativeConnection ask(ConnectionServices device, ConnectRequest request, Handler handler)
+    static NativeConnection ask(CmServices device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeConnection connection = new NativeConnection(device, device.bound(request),
                 State.FINDING_ROUTE, request);
@@ -135,7 +135,7 @@ final class NativeConnection
     }
 
     /** Notifies the handler of a connection request. {@return the connection} */
-    static NativeListener.Asked requested(ConnectionServices device, NativeId id, IdEvent event,
+    static NativeListener.Asked requested(CmServices device, NativeId id, IdEvent event,
             CmListener.Handler handler) throws RdmaException {
         NativeConnection connection = new NativeConnection(device, id, State.REQUESTED, null);
         InetSocketAddress local = id.local("listen");
@@ -151,7 +151,7 @@ final class NativeConnection
         device.keep(this);
     }
 
-    ConnectionServices device() {
+    CmServices device() {
         return device;
     }
 

@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
  * kinds on one interface, the kernel takes the first, and the others refuse with EADDRNOTAVAIL.
  */
 public final class NativeConnections implements AutoCloseable {
-    private final ConnectionServices services;
+    private final CmServices services;
     private final CmContext via;
     private final boolean isIwarp;
 
@@ -40,13 +40,13 @@ public final class NativeConnections implements AutoCloseable {
      */
     public NativeConnections(CmChannel channel, CmContext via,
             UnaryOperator<CmListener.Handler> following) {
-        services = new ConnectionServices(channel, via, following);
+        services = new CmServices(channel, via, following);
         this.via = via;
         isIwarp = services.isIwarp();
     }
 
     /** {@return what its ids, listeners and groups need of it} */
-    public ConnectionServices services() {
+    public CmServices services() {
         return services;
     }
 
@@ -136,7 +136,7 @@ public final class NativeConnections implements AutoCloseable {
 
     /** {@return the LID of a group that an id has joined by a port, for attaching queue pairs; 0 if it has none} */
     public int groupLid(Gid group, int port) {
-        for (ConnectionServices.Open each : services.open()) {
+        for (CmServices.Open each : services.open()) {
             if (each instanceof NativeMembership membership) {
                 int lid = membership.lid(group, port);
                 if (lid != 0) {

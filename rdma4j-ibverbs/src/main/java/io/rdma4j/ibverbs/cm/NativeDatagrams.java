@@ -23,9 +23,9 @@ final class NativeDatagrams implements CmDatagrams {
     /** Of the messages SIDR_REQ and SIDR_REP, less the header in front. IBTA 12.11, A11. */
     private static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(180, 136, 136);
 
-    private final ConnectionServices device;
+    private final CmServices device;
 
-    NativeDatagrams(ConnectionServices device) {
+    NativeDatagrams(CmServices device) {
         this.device = device;
     }
 

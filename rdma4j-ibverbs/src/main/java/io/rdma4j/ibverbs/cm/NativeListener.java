@@ -19,10 +19,10 @@ import java.util.List;
  * A listener at a port of one address, or of all addresses of all native devices. Requests that the handler was
  * notified of belong to it, even after the listener is closed; the kernel rejects all later ones.
  */
-final class NativeListener implements CmListener, NativeId.Hearer, ConnectionServices.Open {
+final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Open {
     private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
 
-    private final ConnectionServices device;
+    private final CmServices device;
     private final List<NativeId> ids;
     private final ListenRequest request;
     private final Teller teller;
@@ -40,11 +40,11 @@ final class NativeListener implements CmListener, NativeId.Hearer, ConnectionSer
     /** Notifies the application of a request. */
     interface Teller {
         /** @throws RdmaException EIO if the request is invalid */
-        Asked tell(ConnectionServices device, NativeId request, IdEvent event)
+        Asked tell(CmServices device, NativeId request, IdEvent event)
                 throws RdmaException;
     }
 
-    private NativeListener(ConnectionServices device, List<NativeId> ids, ListenRequest request,
+    private NativeListener(CmServices device, List<NativeId> ids, ListenRequest request,
             Teller teller, UnknownEvents others) {
         this.device = device;
         this.ids = ids;
@@ -58,10 +58,10 @@ final class NativeListener implements CmListener, NativeId.Hearer, ConnectionSer
      *
      * @param others notified of events without a name here
      */
-    static NativeListener start(ConnectionServices device, ListenRequest request, Teller teller,
+    static NativeListener start(CmServices device, ListenRequest request, Teller teller,
             UnknownEvents others) throws RdmaException {
         BoundIds bound = device.ids(request.space(), request.type(), request.reservation(),
-                ConnectionServices.place(request, Inet4Address.ofLiteral("0.0.0.0")));
+                CmServices.place(request, Inet4Address.ofLiteral("0.0.0.0")));
         List<NativeId> ids = bound.all();
         NativeListener listener = new NativeListener(device, ids, request, teller, others);
         try {
@@ -88,7 +88,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, ConnectionSer
         }
         RdmaException obstacle = null;
         try {
-            ConnectionServices via = device.ofDevice(asking.deviceName(), request.devices());
+            CmServices via = device.ofDevice(asking.deviceName(), request.devices());
             obstacle = obstacle(via, asking);
             if (via != null && obstacle == null) {
                 unanswered.add(teller.tell(via, asking, event));
@@ -111,7 +111,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, ConnectionSer
     }
 
     /** {@return why a request is not reported, null if it is} */
-    private @Nullable RdmaException obstacle(@Nullable ConnectionServices via, NativeId asking)
+    private @Nullable RdmaException obstacle(@Nullable CmServices via, NativeId asking)
             throws RdmaException {
         unanswered.removeIf(each -> !each.isUnanswered());
         if (isClosed) {

@@ -18,16 +18,16 @@ final class NativeLookup
         implements
             CmLookup,
             NativeId.Hearer,
-            ConnectionServices.Open,
+            CmServices.Open,
             Route.Outcome {
-    private final ConnectionServices device;
+    private final CmServices device;
     private final NativeId id;
     private final ConnectRequest request;
     private final Route route;
     /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
-    private NativeLookup(ConnectionServices device, NativeId id, ConnectRequest request,
+    private NativeLookup(CmServices device, NativeId id, ConnectRequest request,
             Handler handler) {
         this.device = device;
         this.id = id;
@@ -37,7 +37,7 @@ final class NativeLookup
     }
 
     /** Begins to look it up. */
-    static NativeLookup ask(ConnectionServices device, ConnectRequest request, Handler handler)
+    static NativeLookup ask(CmServices device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeLookup lookup = new NativeLookup(device, device.bound(request), request, handler);
         lookup.id.hearer(lookup);

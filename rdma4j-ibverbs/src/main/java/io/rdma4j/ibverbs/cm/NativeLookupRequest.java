@@ -18,14 +18,14 @@ final class NativeLookupRequest
         implements
             CmLookupRequest,
             NativeId.Hearer,
-            ConnectionServices.Open {
-    private final ConnectionServices device;
+            CmServices.Open {
+    private final CmServices device;
     private final NativeId id;
     private final InetSocketAddress local;
     private final InetSocketAddress peer;
     private final AtomicBoolean isAnswered = new AtomicBoolean();
 
-    private NativeLookupRequest(ConnectionServices device, NativeId id, InetSocketAddress local,
+    private NativeLookupRequest(CmServices device, NativeId id, InetSocketAddress local,
             InetSocketAddress peer) {
         this.device = device;
         this.id = id;
@@ -34,7 +34,7 @@ final class NativeLookupRequest
     }
 
     /** Notifies the handler of it. */
-    static NativeListener.Asked requested(ConnectionServices device, NativeId id, IdEvent event,
+    static NativeListener.Asked requested(CmServices device, NativeId id, IdEvent event,
             Handler handler) throws RdmaException {
         InetSocketAddress local = id.local("listen");
         InetSocketAddress peer = id.peer("listen");

@@ -22,10 +22,10 @@ final class NativeMembership
         implements
             CmMembership,
             NativeId.Hearer,
-            ConnectionServices.Open {
+            CmServices.Open {
     private static final String JOIN = "join multicast group";
 
-    private final ConnectionServices device;
+    private final CmServices device;
     private final NativeId id;
     private final JoinRequest request;
     private final boolean isInfiniband;
@@ -33,7 +33,7 @@ final class NativeMembership
     /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
-    private NativeMembership(ConnectionServices device, NativeId id, JoinRequest request,
+    private NativeMembership(CmServices device, NativeId id, JoinRequest request,
             Handler handler, boolean isInfiniband) {
         this.isInfiniband = isInfiniband;
         this.device = device;
@@ -47,7 +47,7 @@ final class NativeMembership
      *
      * @param isInfiniband whether the link is InfiniBand, whose groups have LIDs and Q_Keys
      */
-    static NativeMembership join(ConnectionServices device, JoinRequest request, Handler handler,
+    static NativeMembership join(CmServices device, JoinRequest request, Handler handler,
             boolean isInfiniband) throws RdmaException {
         NativeId id = KernelPorts.take(device.channel(), PortSpace.UDP, null,
                 new InetSocketAddress(request.local(), 0)).one();

@@ -18,12 +18,12 @@ import java.util.List;
  * rdma_init_qp_attr}.
  */
 final class PartitionBringUp implements QueuePairBringUp {
-    private final ConnectionServices device;
+    private final CmServices device;
     private final InetAddress local;
     private final QueuePairBringUp common;
 
     /** @param common the steps that are the same in any partition */
-    PartitionBringUp(ConnectionServices device, InetAddress local, QueuePairBringUp common) {
+    PartitionBringUp(CmServices device, InetAddress local, QueuePairBringUp common) {
         this.device = device;
         this.local = local;
         this.common = common;

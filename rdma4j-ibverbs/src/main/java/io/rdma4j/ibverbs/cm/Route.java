@@ -10,7 +10,7 @@ import io.rdma4j.verbs.RdmaException;
  * except {@link #find}.
  */
 final class Route {
-    private final ConnectionServices device;
+    private final CmServices device;
     private final NativeId id;
     private final Outcome outcome;
 
@@ -23,7 +23,7 @@ final class Route {
         void onNoRoute(Errno reason);
     }
 
-    Route(ConnectionServices device, NativeId id, Outcome outcome) {
+    Route(CmServices device, NativeId id, Outcome outcome) {
         this.device = device;
         this.id = id;
         this.outcome = outcome;

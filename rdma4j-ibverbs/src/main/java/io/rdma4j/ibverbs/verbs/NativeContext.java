@@ -4,7 +4,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
-import io.rdma4j.ibverbs.cm.ConnectionServices;
+import io.rdma4j.ibverbs.cm.CmServices;
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.observe.OpenDevices;
@@ -54,7 +54,7 @@ import java.util.function.UnaryOperator;
  * An open native device. Calls that create, change and free objects take its lock; posting and polling do not. Its own
  * thread reads the library's events.
  */
-public final class NativeContext implements CmContext, ConnectionServices.Owner {
+public final class NativeContext implements CmContext, CmServices.Owner {
     private final ContextServices services;
     private final DeviceQueries queries;
     private final RdmaDevice device;
@@ -299,7 +299,7 @@ public final class NativeContext implements CmContext, ConnectionServices.Owner 
     }
 
     @Override
-    public @Nullable ConnectionServices connectionServices() {
+    public @Nullable CmServices cmServices() {
         NativeConnections manager = connections;
         return manager == null ? null : manager.services();
     }

@@ -51,7 +51,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open native device: it delegates its connections as one does, and offers no other verbs. */
-final class OpenDevice implements CmContext, ConnectionServices.Owner {
+final class OpenDevice implements CmContext, CmServices.Owner {
     final List<InetAddress> addresses = new ArrayList<>();
     /** Who has asked by this device. */
     final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
@@ -75,7 +75,7 @@ final class OpenDevice implements CmContext, ConnectionServices.Owner {
     }
 
     @Override
-    public ConnectionServices connectionServices() {
+    public CmServices cmServices() {
         return connections.services();
     }
 

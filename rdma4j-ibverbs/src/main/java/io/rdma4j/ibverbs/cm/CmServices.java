@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
  * What the ids, listeners and groups of one device need of it: the channel of the kernel's connection manager, the ids of an
  * address, and a list of what ends with the device. It knows none of them.
  */
-public final class ConnectionServices {
+public final class CmServices {
     /** Of the messages REQ, REP and REJ, less the header in front. IBTA 12.6, A11. */
     private static final PrivateDataLimits OF_INFINIBAND = new PrivateDataLimits(56, 196, 148);
     /** Linux's siw keeps the length, with four bytes more, in one byte. */
@@ -53,7 +53,7 @@ public final class ConnectionServices {
     public interface Owner {
         /** {@return those of its connections, null if the system has no connection manager for programs} */
         @Nullable
-        ConnectionServices connectionServices();
+        CmServices cmServices();
     }
 
     /**
@@ -61,7 +61,7 @@ public final class ConnectionServices {
      * @param via the open device, as handlers see it, with its addresses, ports and limits
      * @param following wraps a handler of requests of this device, so that the device sees the events too
      */
-    ConnectionServices(CmChannel channel, CmContext via,
+    CmServices(CmChannel channel, CmContext via,
             UnaryOperator<CmListener.Handler> following) {
         this.channel = channel;
         this.via = via;
@@ -93,10 +93,10 @@ public final class ConnectionServices {
      * @param devices the devices that are listened on, null for only this one
      */
     @Nullable
-    ConnectionServices ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
-        ConnectionServices found = null;
+    CmServices ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
+        CmServices found = null;
         if (name != null && devices != null) {
-            found = devices.named(name) instanceof Owner owner ? owner.connectionServices() : null;
+            found = devices.named(name) instanceof Owner owner ? owner.cmServices() : null;
         } else if (via.device().name().equals(name)) {
             found = this;
         }
