@@ -390,8 +390,8 @@ class ArchitectureTest {
 
     /** A path alone is a name. */
     private static boolean isOfFiles(JavaClass known) {
-        return known.getPackageName().startsWith("java.nio.file")
-                && known.getName().endsWith("Files")
+        return (known.getPackageName().startsWith("java.nio.file")
+                && known.getName().endsWith("Files"))
                 || known.isAssignableTo(File.class) || known.isAssignableTo(RandomAccessFile.class)
                 || known.isAssignableTo(FileChannel.class)
                 || known.isAssignableTo(AsynchronousFileChannel.class)
