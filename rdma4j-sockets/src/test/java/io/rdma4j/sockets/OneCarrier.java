@@ -44,8 +44,8 @@ final class OneCarrier {
         Transport transport = Transport.valueOf(arguments[0]);
         try (ServerSocketChannel listener = transport.listen()) {
             OneCarrier carrier = new OneCarrier(transport, listener);
-            // The classes of all that is done are loaded by then, which may pin a thread.
-            carrier.run();
+            // To load a class may pin a thread. Those of all that is done, also for the recording, are loaded by then.
+            pinned(carrier::run);
             List<RecordedEvent> pinned = pinned(carrier::run);
             if (!pinned.isEmpty()) {
                 throw new AssertionError(pinned.size() + " were pinned: " + pinned.getFirst());
