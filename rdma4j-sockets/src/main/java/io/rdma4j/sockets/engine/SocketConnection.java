@@ -53,8 +53,6 @@ public final class SocketConnection
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
     /** How long the application waits for credits before the peer is asked whether it lives, and how often then. */
     private static final Duration STARVED = Duration.ofSeconds(10);
-    /** After so many bytes that a read has copied, the peer gets the credits that are due: it writes while the rest is copied. */
-    private static final int COPIED_AT_ONCE = 32 << 10;
     /** For ever: a peer that has no receive is busy, not gone. */
     private static final int RNR_RETRIES = 7;
     private static final int RETRIES = 7;
@@ -637,8 +635,7 @@ public final class SocketConnection
             while (!to[buffer].hasRemaining()) {
                 buffer++;
             }
-            int count = (int) Math.min(Math.min(wanted - copied, COPIED_AT_ONCE),
-                    open.readableRun());
+            int count = (int) Math.min(wanted - copied, open.readableRun());
             int offset = open.readOffset();
             lock.unlock();
             try {
@@ -648,7 +645,6 @@ public final class SocketConnection
             }
             open.read(count);
             copied += count;
-            transmitWhatFollows(open);
         }
         return copied;
     }
@@ -668,10 +664,6 @@ public final class SocketConnection
             engine.execute(this::free);
             return;
         }
-        transmitWhatFollows(open);
-    }
-
-    private void transmitWhatFollows(RsocketStream open) {
         try {
             transmit(open);
         } catch (RdmaException e) {
