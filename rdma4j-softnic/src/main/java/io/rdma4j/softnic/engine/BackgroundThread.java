@@ -21,8 +21,6 @@ final class BackgroundThread {
     private volatile boolean isBackedOff;
     private long lastDrive;
     private long patienceNs = LEAST_PATIENCE_NS;
-    /** As the above, for threads that wait: grows while one is there at each check. */
-    private long waitersPatienceNs = EngineDriver.POLLING_NS;
 
     BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name,
             LongSupplier clock, Crowding crowding) {
@@ -85,13 +83,10 @@ final class BackgroundThread {
             return;
         }
         patienceNs = LEAST_PATIENCE_NS;
-        if (waiters.isOccupied()) {
-            backOff();
-            return;
-        }
-        waitersPatienceNs = EngineDriver.POLLING_NS;
         if (drivenNs > 0) {
             LockSupport.parkNanos(driver, drivenNs);
+        } else if (waiters.isOccupied()) {
+            backOff();
         } else {
             long dueNs = driver.serve(null, spin);
             if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())
@@ -107,8 +102,7 @@ final class BackgroundThread {
         long drive = waiters.lastDrive();
         if (drive != lastDrive) {
             lastDrive = drive;
-            LockSupport.parkNanos(driver, waitersPatienceNs);
-            waitersPatienceNs = Math.min(2 * waitersPatienceNs, MOST_PATIENCE_NS);
+            LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             return;
         }
         isBackedOff = true;
