@@ -3,9 +3,10 @@ package io.rdma4j.tools;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PipedReader;
-import java.io.PipedWriter;
 import java.io.PrintWriter;
+import java.nio.channels.Channels;
+import java.nio.channels.Pipe;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -16,16 +17,16 @@ import java.util.concurrent.TimeUnit;
  * network.
  */
 final class Command extends Running {
-    private static final int ROOM = 1 << 16;
-
     private final CompletableFuture<Integer> status = new CompletableFuture<>();
     private final Thread thread;
 
-    private Command(PipedReader output, PipedWriter input, List<String> arguments) {
-        super(new BufferedReader(output));
+    /** A command may write from several threads, so a pair of piped reader and writer will not do. */
+    private Command(Pipe output, List<String> arguments) {
+        super(new BufferedReader(Channels.newReader(output.source(), StandardCharsets.UTF_8)));
         // What is interrupted while it waits for a connection ends.
         thread = Thread.ofVirtual().start(() -> {
-            try (PrintWriter lines = new PrintWriter(input, true)) {
+            try (PrintWriter lines = new PrintWriter(
+                    Channels.newWriter(output.sink(), StandardCharsets.UTF_8), true)) {
                 String[] words = arguments.toArray(String[]::new);
                 status.complete(Main.commandLine(words).setOut(lines).setErr(lines)
                         .execute(words));
@@ -36,8 +37,7 @@ final class Command extends Running {
     }
 
     static Command start(List<String> arguments) throws IOException {
-        PipedReader output = new PipedReader(ROOM);
-        return new Command(output, new PipedWriter(output), arguments);
+        return new Command(Pipe.open(), arguments);
     }
 
     static Command start(String line) throws IOException {

@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,5 +68,10 @@ abstract class Running implements AutoCloseable {
     @Override
     public final void close() {
         end();
+        try {
+            reader.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
