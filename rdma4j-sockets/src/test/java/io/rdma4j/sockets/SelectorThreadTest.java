@@ -216,7 +216,7 @@ class SelectorThreadTest {
             for (Connected pair : pairs) {
                 threads.add(Thread.ofPlatform().start(() -> {
                     try {
-                        churn(selector, pair.channel());
+                        churn(selector, pair.channel(), 150);
                     } catch (IOException | RuntimeException e) {
                         failure.set(e);
                     }
@@ -239,8 +239,30 @@ class SelectorThreadTest {
         }
     }
 
-    private static void churn(Selector selector, SocketChannel channel) throws IOException {
-        for (int i = 0; i < 150; i++) {
+    /** The selecting thread lets others in, although it goes on to select at once: nobody else wakes it. */
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "RULED_TCP"})
+    void keysAreLetGoByOneThreadWhileAnotherSelects(Transport transport) throws Exception {
+        Selector selector = transport.openSelector();
+        try (Connected pair = Connected.over(transport)) {
+            Thread selecting = Thread.ofPlatform().start(() -> {
+                try {
+                    while (true) {
+                        selector.select(key -> {});
+                    }
+                } catch (java.nio.channels.ClosedSelectorException | IOException e) {
+                    // The end.
+                }
+            });
+            churn(selector, pair.channel(), 3000);
+            selector.close();
+            selecting.join();
+        }
+    }
+
+    private static void churn(Selector selector, SocketChannel channel, int times)
+            throws IOException {
+        for (int i = 0; i < times; i++) {
             channel.configureBlocking(false);
             SelectionKey key = channel.register(selector, 0);
             key.interestOps(SelectionKey.OP_WRITE);
