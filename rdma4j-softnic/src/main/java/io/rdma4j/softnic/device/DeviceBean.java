@@ -3,7 +3,7 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.observe.jmx.QueuePairData;
 import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
-import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.softnic.verbs.ListedQueuePair;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.file.Path;
@@ -61,7 +61,7 @@ final class DeviceBean implements SoftDeviceMXBean {
                 .sorted(Comparator.comparingInt(QueuePairData::number)).toList();
     }
 
-    private static QueuePairData data(SoftQueuePair queuePair) {
+    private static QueuePairData data(ListedQueuePair queuePair) {
         Gid peer = queuePair.peer();
         return new QueuePairData(queuePair.number(), queuePair.type().name(),
                 queuePair.lastState().name(), peer == null ? "" : peer.address().getHostAddress(),

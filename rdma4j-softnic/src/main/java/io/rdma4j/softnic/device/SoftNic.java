@@ -17,7 +17,7 @@ import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.NicServices;
 import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
-import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.softnic.verbs.ListedQueuePair;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
@@ -67,7 +67,7 @@ public final class SoftNic
     private final SoftPort port;
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
-    private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    private final Set<ListedQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private Map<String, String> details = Map.of();
     private @Nullable ShownDevice shown;
@@ -187,7 +187,7 @@ public final class SoftNic
     }
 
     @Override
-    public void release(SoftDeviceContext context) {
+    public void release(CmContext context) {
         openContexts.remove(context);
         OPEN.release(this);
     }
@@ -289,7 +289,7 @@ public final class SoftNic
     }
 
     @Override
-    public Set<SoftQueuePair> queuePairs() {
+    public Set<ListedQueuePair> queuePairs() {
         return queuePairs;
     }
 

@@ -48,7 +48,7 @@ public interface NicServices extends CompletionRing.Clock {
     ChildCounts totals();
 
     /** {@return the queue pairs, for any thread} */
-    Set<SoftQueuePair> queuePairs();
+    Set<ListedQueuePair> queuePairs();
 
     /**
      * Reserves device memory. For the engine's owner.
@@ -70,5 +70,5 @@ public interface NicServices extends CompletionRing.Clock {
     void forget(CmContext.Watcher watcher);
 
     /** A context was closed. */
-    void release(SoftDeviceContext context);
+    void release(CmContext context);
 }

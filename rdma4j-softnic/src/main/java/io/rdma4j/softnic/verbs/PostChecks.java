@@ -29,9 +29,9 @@ final class PostChecks {
      * @param length the payload length in bytes
      * @param bindable the type of memory window that the request may bind
      */
-    static void check(SendWorkRequest request, long length, SoftQueuePair queuePair,
+    static void check(SendWorkRequest request, long length, SoftQueuePairServices queuePair,
             QueuePairCapabilities sizes, MemoryWindowType bindable) throws RdmaException {
-        QueuePairState state = queuePair.lastState();
+        QueuePairState state = queuePair.state();
         switch (state) {
             case RTS, SQD, SQE, ERR -> {
                 // Allowed; in SQE and ERR it is flushed.
@@ -40,7 +40,7 @@ final class PostChecks {
                     "the queue pair is in state " + state + "; sends need RTS");
         }
         if (!queuePair.offered().contains(request.opcode())) {
-            throw notOffered(SEND, queuePair.owner().nic().transport(), queuePair.type(),
+            throw queuePair.domain().nic().transport().notOffered(SEND, queuePair.type(),
                     request.opcode());
         }
         if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
@@ -80,18 +80,6 @@ final class PostChecks {
     static long length(SendWorkRequest request) {
         MemorySegment inline = request.inlineData();
         return inline == null ? request.elements().totalLength() : inline.byteSize();
-    }
-
-    /** {@return why queue pairs of a type cannot do something} */
-    static RdmaException notOffered(String operation, Transport transport, QueuePairType type,
-            SendOpcode opcode) {
-        for (QueuePairType other : QueuePairType.values()) {
-            if (transport.operations(other).contains(opcode)) {
-                return new RdmaException(Errno.EINVAL, operation,
-                        "queue pairs of type " + type + " cannot do " + opcode);
-            }
-        }
-        return RdmaException.unsupported(operation, "this device does not offer " + opcode);
     }
 
     /** Whether inline data fits. */
@@ -171,7 +159,7 @@ final class PostChecks {
 
     /** Checks that a queue pair may bind a window of type 1 to a region. {@return the window} */
     static SoftMemoryWindow checkBindOfTypeOne(MemoryWindow window, MemoryWindowBind bind,
-            SoftProtectionDomain domain) throws RdmaException {
+            SoftDomainServices domain) throws RdmaException {
         if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {
             throw new RdmaException(Errno.EINVAL, BIND,
                     "only a window of type 1 of this device is bound here, not " + window.type());
@@ -186,14 +174,14 @@ final class PostChecks {
         return own;
     }
 
-    private static void checkDatagram(SendWorkRequest request, SoftQueuePair queuePair,
+    private static void checkDatagram(SendWorkRequest request, SoftQueuePairServices queuePair,
             long length) throws RdmaException {
         if (!(request.addressHandle() instanceof SoftAddressHandle handle)) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     "a datagram needs an address handle of this device");
         }
         handle.checkOpen();
-        if (!handle.owner().root().equals(queuePair.owner().root())) {
+        if (!handle.owner().root().equals(queuePair.domain().root())) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     "the address handle is of another protection domain than the queue pair");
         }

@@ -11,12 +11,12 @@ import io.rdma4j.verbs.RdmaException;
 
 /** The destination of datagrams. */
 final class SoftAddressHandle implements AddressHandle {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final AddressHandleAttributes attributes;
     private final Route route;
     private volatile boolean isClosed;
 
-    SoftAddressHandle(SoftProtectionDomain domain, AddressHandleAttributes attributes,
+    SoftAddressHandle(SoftDomainServices domain, AddressHandleAttributes attributes,
             Route route) {
         this.domain = domain;
         this.attributes = attributes;
@@ -25,10 +25,10 @@ final class SoftAddressHandle implements AddressHandle {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -52,8 +52,7 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
-                domain.children().remove(ObjectKind.ADDRESS_HANDLE);
-                domain.nic().totals().remove(ObjectKind.ADDRESS_HANDLE);
+                domain.remove(ObjectKind.ADDRESS_HANDLE);
             }
         });
     }

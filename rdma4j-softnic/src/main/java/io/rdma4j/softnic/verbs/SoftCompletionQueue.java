@@ -31,7 +31,7 @@ import java.util.Set;
 
 /** A completion queue. */
 public final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRing.Listener {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final EngineDriver driver;
     private final CompletionRing ring;
     private final @Nullable CompletionChannel channel;
@@ -46,7 +46,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
-    SoftCompletionQueue(SoftDeviceContext context, CompletionQueueInitAttributes wanted)
+    SoftCompletionQueue(SoftContextServices context, CompletionQueueInitAttributes wanted)
             throws RdmaException {
         this.context = context;
         channel = wanted.channel();
@@ -68,10 +68,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
-    SoftDeviceContext owner() {
+    SoftContextServices owner() {
         return context;
     }
 
@@ -299,7 +299,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public void onOverrun() {
         if (!isOverrunReported) {
             isOverrunReported = true;
-            FlightEvents.asyncEvent(context.device().name(), AsyncEventType.CQ_ERROR, 0, 0);
+            FlightEvents.asyncEvent(context.nic().device().name(), AsyncEventType.CQ_ERROR, 0, 0);
             events.publish(AsyncEventType.CQ_ERROR, 0);
         }
         for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {

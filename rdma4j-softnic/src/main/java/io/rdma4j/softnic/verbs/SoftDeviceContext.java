@@ -41,7 +41,6 @@ import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -67,27 +66,19 @@ public final class SoftDeviceContext implements CmContext {
     private static final int CM_SUPPORTED = 0x0001_0000;
 
     private final NicServices nic;
-    private final ChildCounts children = new ChildCounts(this::onReleased);
-    private volatile @Nullable Runnable whenReleased;
-    private final DeviceEventChannel asyncEventChannel;
+    private final SoftContextServices services;
     private final AsyncEvents portEvents;
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
-    private volatile boolean isClosed;
 
     public SoftDeviceContext(NicServices nic) {
         this.nic = nic;
-        asyncEventChannel = new DeviceEventChannel(nic.device().name());
-        portEvents = new AsyncEvents(asyncEventChannel, null);
+        services = new SoftContextServices(this, nic);
+        portEvents = new AsyncEvents(services.asyncEventChannel(), null);
     }
 
     /** {@return the open device that it shares with other contexts} */
     public NicServices nic() {
         return nic;
-    }
-
-    /** {@return the counts of objects that must be closed before this context} */
-    ChildCounts children() {
-        return children;
     }
 
     /** Something happened to the port or the whole device. */
@@ -97,9 +88,7 @@ public final class SoftDeviceContext implements CmContext {
 
     /** @throws RdmaException EBADF if it is closed */
     public void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("device context");
-        }
+        services.checkOpen();
     }
 
     @Override
@@ -251,8 +240,8 @@ public final class SoftDeviceContext implements CmContext {
             checkOpen();
             nic.totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS, "max_pd");
             nic.totals().add(ObjectKind.PROTECTION_DOMAIN);
-            children.add(ObjectKind.PROTECTION_DOMAIN);
-            return new SoftProtectionDomain(this);
+            services.children().add(ObjectKind.PROTECTION_DOMAIN);
+            return new SoftProtectionDomain(services);
         });
     }
 
@@ -275,9 +264,9 @@ public final class SoftDeviceContext implements CmContext {
             checkOpen();
             nic.totals().requireRoom(ObjectKind.COMPLETION_QUEUE, Limits.COMPLETION_QUEUES,
                     "max_cq");
-            SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
+            SoftCompletionQueue queue = new SoftCompletionQueue(services, attributes);
             nic.totals().add(ObjectKind.COMPLETION_QUEUE);
-            children.add(ObjectKind.COMPLETION_QUEUE);
+            services.children().add(ObjectKind.COMPLETION_QUEUE);
             return queue;
         });
     }
@@ -286,8 +275,8 @@ public final class SoftDeviceContext implements CmContext {
     public ThreadDomain allocateThreadDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            children.add(ObjectKind.THREAD_DOMAIN);
-            return new SoftThreadDomain(this);
+            services.children().add(ObjectKind.THREAD_DOMAIN);
+            return new SoftThreadDomain(services);
         });
     }
 
@@ -306,8 +295,8 @@ public final class SoftDeviceContext implements CmContext {
             checkOpen();
             nic.takeDeviceMemory(byteSize);
             try {
-                SoftDeviceMemory memory = new SoftDeviceMemory(this, byteSize, byteAlignment);
-                children.add(ObjectKind.DEVICE_MEMORY);
+                SoftDeviceMemory memory = new SoftDeviceMemory(services, byteSize, byteAlignment);
+                services.children().add(ObjectKind.DEVICE_MEMORY);
                 return memory;
             } catch (OutOfMemoryError none) {
                 nic.releaseDeviceMemory(byteSize);
@@ -323,7 +312,7 @@ public final class SoftDeviceContext implements CmContext {
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
         checkPort(operation, port);
-        datagrams(operation);
+        services.datagrams(operation);
         if (!completion.has(WorkCompletionFlag.GRH)) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the completion is not that of a datagram with a global route header");
@@ -345,20 +334,6 @@ public final class SoftDeviceContext implements CmContext {
                 .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
     }
 
-    /**
-     * {@return the datagram services of the device}
-     *
-     * @throws RdmaException EOPNOTSUPP if it has none
-     */
-    UnreliableDatagrams datagrams(String operation) throws RdmaException {
-        UnreliableDatagrams datagrams = nic.transport().datagrams();
-        if (datagrams == null) {
-            throw RdmaException.unsupported(operation,
-                    "this device has no datagrams, and so no address handles");
-        }
-        return datagrams;
-    }
-
     private int firstOfVersion(boolean isIpv4) {
         List<Gid> gids = nic.port().gids();
         for (int i = 0; i < gids.size(); i++) {
@@ -372,28 +347,21 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         checkOpen();
-        datagrams("resolve Ethernet address");
+        services.datagrams("resolve Ethernet address");
         ModifyChecks.checkPath("resolve Ethernet address", nic.port().gids(), path);
         return Neighbours.find(nic.port().networkInterface(), path.destination());
     }
 
     @Override
     public DeviceEventChannel asyncEventChannel() {
-        return asyncEventChannel;
+        return services.asyncEventChannel();
     }
 
     @Override
     public void close() throws RdmaException {
-        boolean isLast = nic.driver().call(nowNs -> {
-            if (isClosed) {
-                return false;
-            }
-            children.requireNone("close device");
-            isClosed = true;
-            return true;
-        });
+        boolean isLast = nic.driver().call(nowNs -> services.beginClose("close device"));
         if (isLast) {
-            asyncEventChannel.end();
+            services.asyncEventChannel().end();
             watchers.forEach(nic::forget);
             nic.release(this);
         }
@@ -452,15 +420,7 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public void whenReleased(Runnable retry) {
-        whenReleased = retry;
-    }
-
-    /** Not in this thread: the engine's owner must not wait for threads that wait for it. */
-    void onReleased() {
-        Runnable retry = whenReleased;
-        if (retry != null && !isClosed) {
-            Thread.ofVirtual().name("rdma4j-release").start(retry);
-        }
+        services.whenReleased(retry);
     }
 
     @Override

@@ -13,20 +13,20 @@ import java.lang.foreign.MemorySegment;
 
 /** Device memory: native memory that only the device accesses. */
 final class SoftDeviceMemory implements DeviceMemory {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
     private final ChildCounts children = new ChildCounts();
     private boolean isClosed;
 
-    SoftDeviceMemory(SoftDeviceContext context, long byteSize, long byteAlignment) {
+    SoftDeviceMemory(SoftContextServices context, long byteSize, long byteAlignment) {
         this.context = context;
         memory = arena.allocate(byteSize, byteAlignment);
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
     ChildCounts children() {

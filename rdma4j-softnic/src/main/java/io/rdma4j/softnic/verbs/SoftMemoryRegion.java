@@ -22,7 +22,7 @@ final class SoftMemoryRegion implements MemoryRegion {
 
     private final @Nullable SoftDeviceMemory deviceMemory;
     private final @Nullable Arena ownArena;
-    private volatile SoftProtectionDomain domain;
+    private volatile SoftDomainServices domain;
     private volatile RegisteredMemory memory;
     private volatile Set<AccessFlag> access;
     private boolean isClosed;
@@ -33,7 +33,7 @@ final class SoftMemoryRegion implements MemoryRegion {
      * @param deviceMemory the device memory that contains the memory, or null
      * @param ownArena the arena to close with the region, or null
      */
-    SoftMemoryRegion(SoftProtectionDomain domain, RegisteredMemory memory, Set<AccessFlag> access,
+    SoftMemoryRegion(SoftDomainServices domain, RegisteredMemory memory, Set<AccessFlag> access,
             @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena) {
         this.ownArena = ownArena;
         this.domain = domain;
@@ -45,10 +45,10 @@ final class SoftMemoryRegion implements MemoryRegion {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -106,7 +106,9 @@ final class SoftMemoryRegion implements MemoryRegion {
             }
             MemoryChecks.check(REREGISTER, newSegment);
         }
-        SoftProtectionDomain nextDomain = newDomain == null ? domain : own(newDomain);
+        SoftDomainServices nextDomain = newDomain == null
+                ? domain
+                : SoftDomainServices.own(newDomain, domain.owner(), REREGISTER);
         domain.nic().driver().call(nowNs -> {
             if (isClosed) {
                 throw RdmaClosedException.of("memory region");
@@ -135,14 +137,6 @@ final class SoftMemoryRegion implements MemoryRegion {
         });
     }
 
-    private SoftProtectionDomain own(ProtectionDomain other) throws RdmaException {
-        if (other instanceof SoftProtectionDomain own && own.owner().equals(domain.owner())) {
-            return own;
-        }
-        throw new RdmaException(Errno.EINVAL, REREGISTER,
-                "the protection domain is of another device context");
-    }
-
     @Override
     public void close() throws RdmaException {
         domain.nic().driver().call(nowNs -> {
@@ -150,8 +144,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 requireNoWindow("close memory region");
                 isClosed = true;
                 domain.nic().memory().remove(memory);
-                domain.children().remove(ObjectKind.MEMORY_REGION);
-                domain.nic().totals().remove(ObjectKind.MEMORY_REGION);
+                domain.remove(ObjectKind.MEMORY_REGION);
                 if (deviceMemory != null) {
                     deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
                 }

@@ -11,13 +11,13 @@ import io.rdma4j.verbs.RdmaException;
 
 /** A memory window. Binding and invalidating are work of a queue pair and happen in its order. */
 final class SoftMemoryWindow implements MemoryWindow {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final MemoryWindowType type;
     private final Window window;
     private boolean isClosed;
 
     /** For the engine's owner. */
-    SoftMemoryWindow(SoftProtectionDomain domain, MemoryWindowType type) {
+    SoftMemoryWindow(SoftDomainServices domain, MemoryWindowType type) {
         this.domain = domain;
         this.type = type;
         window = domain.nic().memory().newWindow(this, domain.root(), type);
@@ -25,10 +25,10 @@ final class SoftMemoryWindow implements MemoryWindow {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -59,8 +59,7 @@ final class SoftMemoryWindow implements MemoryWindow {
             if (!isClosed) {
                 isClosed = true;
                 domain.nic().memory().remove(window);
-                domain.children().remove(ObjectKind.MEMORY_WINDOW);
-                domain.nic().totals().remove(ObjectKind.MEMORY_WINDOW);
+                domain.remove(ObjectKind.MEMORY_WINDOW);
             }
         });
     }

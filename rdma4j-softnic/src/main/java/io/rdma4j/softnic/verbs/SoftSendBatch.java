@@ -24,17 +24,16 @@ import java.util.Set;
 final class SoftSendBatch extends RequestBatch {
     private static final String OPERATION = "post send";
 
-    private final SoftQueuePair queuePair;
+    private final SoftQueuePairServices queuePair;
     private final SendPosting posting;
     private final Set<SendOpcode> offered;
     private final SendWorkRequest current = new SendWorkRequest();
-    private boolean isInBatch;
     private boolean hasCurrent;
     private boolean isInlined;
     private @Nullable RdmaException failure;
     private long id;
 
-    SoftSendBatch(SoftQueuePair queuePair, SendPosting posting, Set<SendOpcode> offered) {
+    SoftSendBatch(SoftQueuePairServices queuePair, SendPosting posting, Set<SendOpcode> offered) {
         this.queuePair = queuePair;
         this.posting = posting;
         this.offered = offered;
@@ -42,12 +41,7 @@ final class SoftSendBatch extends RequestBatch {
 
     @Override
     public QueuePair queuePair() {
-        return queuePair;
-    }
-
-    /** {@return whether the calling thread has begun a batch} */
-    boolean isInBatch() {
-        return posting.ring().isLocked() && isInBatch;
+        return queuePair.queuePair();
     }
 
     /**
@@ -57,18 +51,7 @@ final class SoftSendBatch extends RequestBatch {
      * @throws IllegalStateException if this thread has begun one already
      */
     void start() throws RdmaException {
-        posting.ring().lock();
-        if (isInBatch) {
-            posting.ring().unlock();
-            throw new IllegalStateException("this thread has begun a batch already: end it first");
-        }
-        try {
-            queuePair.checkOpen();
-        } catch (RdmaException closed) {
-            posting.ring().unlock();
-            throw closed;
-        }
-        isInBatch = true;
+        posting.beginBatch();
         hasCurrent = false;
         failure = null;
         id = 0;
@@ -77,7 +60,7 @@ final class SoftSendBatch extends RequestBatch {
 
     @Override
     protected void requireBatch() {
-        if (!isInBatch()) {
+        if (!posting.isInBatch()) {
             throw new IllegalStateException("this thread has not begun a batch: start one first");
         }
     }
@@ -181,17 +164,16 @@ final class SoftSendBatch extends RequestBatch {
 
     @Override
     public void close() {
-        if (isInBatch()) {
+        if (posting.isInBatch()) {
             posting.ring().unstage();
             end();
         }
     }
 
     private void end() {
-        isInBatch = false;
         hasCurrent = false;
         failure = null;
         current.clear();
-        posting.ring().unlock();
+        posting.endBatch();
     }
 }

@@ -25,7 +25,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A shared receive queue. */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final EngineDriver driver;
     private final @Nullable Object userContext;
     private final int maxElements;
@@ -35,7 +35,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
-    SoftSharedReceiveQueue(SoftProtectionDomain domain,
+    SoftSharedReceiveQueue(SoftDomainServices domain,
             SharedReceiveQueueInitAttributes attributes) {
         this.domain = domain;
         userContext = attributes.userContext();
@@ -54,10 +54,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -185,8 +185,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             events.end("close shared receive queue");
             isClosed = true;
-            domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
-            domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
+            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;
         });
     }

@@ -9,17 +9,17 @@ import io.rdma4j.verbs.ThreadDomain;
 
 /** A thread domain. It changes nothing on this device, whose locks cost almost nothing without contention. */
 final class SoftThreadDomain implements ThreadDomain {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final ChildCounts children = new ChildCounts();
     private boolean isClosed;
 
-    SoftThreadDomain(SoftDeviceContext context) {
+    SoftThreadDomain(SoftContextServices context) {
         this.context = context;
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
     ChildCounts children() {
