@@ -5,7 +5,6 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -200,7 +199,8 @@ final class IdChannel implements IdEvents {
             wasOwn = isSynchronous;
             List<EventQueue.Published<CmEvent>> moved = left.removeUnlessTaken(id, unacknowledged);
             if (moved == null) {
-                throw AsyncEvents.unacknowledged("migrate id", unacknowledged.count());
+                throw new RdmaException(Errno.EBUSY, "migrate id", unacknowledged.count()
+                        + " event(s) are not acknowledged; acknowledge them first");
             }
             last = null;
             redirect(target, given == null);

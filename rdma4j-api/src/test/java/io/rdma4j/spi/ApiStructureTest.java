@@ -12,7 +12,7 @@ class ApiStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("cm"),
-            Set.of("spi"),
+            Set.of("device", "spi"),
             Set.of("connection", "observe.jfr"),
             Set.of("verbs"),
             Set.of("event", "observe.registry"),

@@ -89,8 +89,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ArchitectureTest {
     private static final JavaClasses ALL = MainClasses.ALL;
     /** Names that two modules use for different things; no further one may come. */
-    private static final Set<String> USED_TWICE = Set.of("DeviceBean",
-            "DeviceListeners", "Flow", "IwarpTransitions", "OpenDevices", "Patience",
+    private static final Set<String> USED_TWICE = Set.of(
+            "Flow", "IwarpTransitions", "Patience",
             "ReceivePosting", "Refusal", "Route", "SendPosting");
     /** Words of earlier versions that no engineer of the field would look for. */
     private static final String PRIVATE_WORDS = ".*(Rim|Room|Bell|Guest|Linger|Reception|Rally"
@@ -100,6 +100,7 @@ class ArchitectureTest {
     private static final String[] API = {"io.rdma4j.jdk..", "io.rdma4j.event..",
         "io.rdma4j.verbs..",
         "io.rdma4j.connection..", "io.rdma4j.state..", "io.rdma4j.spi..",
+        "io.rdma4j.device..",
         "io.rdma4j.observe..", "io.rdma4j.cm.."};
     /** Packages of the API that programs see. */
     private static final String[] FOR_PROGRAMS = {"io.rdma4j.verbs", "io.rdma4j.connection",
@@ -107,6 +108,7 @@ class ArchitectureTest {
     /** Those that are exported to the providers alone. */
     private static final DescribedPredicate<JavaClass> FOR_PROVIDERS = resideInAnyPackage(
             "io.rdma4j.jdk", "io.rdma4j.event", "io.rdma4j.state", "io.rdma4j.spi",
+            "io.rdma4j.device",
             "io.rdma4j.observe.jfr",
             "io.rdma4j.observe.registry");
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
@@ -122,6 +124,8 @@ class ArchitectureTest {
         onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event", "io.rdma4j.state");
+        onlyDownwards("io.rdma4j.device", "io.rdma4j.verbs", "io.rdma4j.event",
+                "io.rdma4j.observe.jfr");
         onlyDownwards("io.rdma4j.observe.jmx");
         onlyDownwards("io.rdma4j.observe.registry", "io.rdma4j.observe.jmx",
                 "javax.management..");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
@@ -41,7 +42,7 @@ final class ContextServices {
     private final DeviceQueries queries;
     private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Dependents dependents = new Dependents(this::onReleased);
+    private final ChildCounts children = new ChildCounts(this::onReleased);
     private final Set<BoundWindow> windows = new HashSet<>();
     private final WorkLedgers ledgers = new WorkLedgers();
     private final StateRecords states = new StateRecords();
@@ -142,8 +143,8 @@ final class ContextServices {
         return windows;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     DeviceEvents events() {
@@ -245,7 +246,7 @@ final class ContextServices {
             if (isClosed) {
                 return false;
             }
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             isClosed = true;
             return true;
         } finally {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
@@ -8,7 +10,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaClosedException;
@@ -15,7 +16,7 @@ final class DomainServices {
     private final @Nullable DomainServices root;
     private final boolean isOfOneThread;
     private final RegionTable regions;
-    private final Dependents dependents;
+    private final ChildCounts children;
     private volatile boolean isClosed;
 
     /** A protection domain of rdma4j's native devices, as they see those of others. */
@@ -52,7 +53,7 @@ final class DomainServices {
         this.root = root;
         this.isOfOneThread = isOfOneThread;
         this.regions = regions;
-        dependents = new Dependents(owner::onReleased);
+        children = new ChildCounts(owner::onReleased);
     }
 
     /**
@@ -139,7 +140,7 @@ final class DomainServices {
         return regions;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 }

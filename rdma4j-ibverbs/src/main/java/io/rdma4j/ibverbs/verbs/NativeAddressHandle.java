@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.Paths;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -39,7 +40,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
                     .call(domain.pointer(), path.address())
                     .pointer(CREATE, domain.owner().isIwarp() ? OF_IWARP : OF_ROCE);
         }
-        domain.dependents().add();
+        domain.children().add(ObjectKind.ADDRESS_HANDLE);
     }
 
     long pointer() {
@@ -87,7 +88,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
             isClosed = true;
             services.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
                     .check(operation, "the device could not free it");
-            domain.dependents().remove();
+            domain.children().remove(ObjectKind.ADDRESS_HANDLE);
         } finally {
             services.unlock();
         }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.CompletionEvents;
+import io.rdma4j.device.HandlerPolling;
+import io.rdma4j.device.ModerationPeriod;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.abi.ContextOperation;
@@ -11,10 +18,6 @@ import io.rdma4j.ibverbs.abi.Layout.CompletionQueueInitAttrEx;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
-import io.rdma4j.spi.CompletionEvents;
-import io.rdma4j.spi.HandlerPolling;
-import io.rdma4j.spi.ModerationPeriod;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -70,7 +73,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
     private final DriverLock driverLock;
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private final AsyncEventSource events;
     private final @Nullable DomainServices parent;
     private final AtomicBoolean isEventAsked = new AtomicBoolean();
@@ -117,7 +120,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
             }
         }
         if (parent != null) {
-            parent.dependents().add();
+            parent.children().add(ObjectKind.COMPLETION_QUEUE);
         }
         services.events().completionQueues().put(pointer, this);
     }
@@ -186,8 +189,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
         return services;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     /** {@return the lock for calls in which the driver removes completions} */
@@ -510,7 +513,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
                 return;
             }
             requireNoBatch();
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             events.end(operation);
             lastCapacity = Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
                     Layout.CompletionQueue.CQE);
@@ -519,9 +522,9 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
                     "the device could not free it; the context cannot be closed any more");
             services.events().completionQueues().remove(pointer);
             release();
-            services.dependents().remove();
+            services.children().remove(ObjectKind.COMPLETION_QUEUE);
             if (parent != null) {
-                parent.dependents().remove();
+                parent.children().remove(ObjectKind.COMPLETION_QUEUE);
             }
         } finally {
             services.unlock();

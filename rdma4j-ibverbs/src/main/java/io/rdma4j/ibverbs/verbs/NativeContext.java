@@ -2,12 +2,14 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.cm.CmServices;
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.observe.KernelCounters;
-import io.rdma4j.ibverbs.observe.OpenDevices;
+import io.rdma4j.ibverbs.observe.ObservedDevices;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -18,7 +20,6 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -88,7 +89,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
             services.groupLids(found::groupLid);
         }
         services.events().start();
-        OpenDevices.OF_PROCESS.add(view);
+        ObservedDevices.OF_PROCESS.add(view);
     }
 
     ContextServices services() {
@@ -176,7 +177,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return services.inCall(arena -> {
             NativeProtectionDomain domain = new NativeProtectionDomain(services);
-            services.dependents().add();
+            services.children().add(ObjectKind.PROTECTION_DOMAIN);
             return domain;
         });
     }
@@ -207,7 +208,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
             }
             try {
                 NativeCompletionQueue queue = new NativeCompletionQueue(services, attributes, own);
-                services.dependents().add();
+                services.children().add(ObjectKind.COMPLETION_QUEUE);
                 return queue;
             } catch (OutOfMemoryError none) {
                 throw MemoryErrors.outOfMemory(operation, none);
@@ -367,7 +368,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
         if (!services.beginClose(operation)) {
             return;
         }
-        OpenDevices.OF_PROCESS.remove(view);
+        ObservedDevices.OF_PROCESS.remove(view);
         NativeConnections manager = connections;
         // From the last to the first. Nobody can close it again, so each is done even if one before it fails.
         try (Closing _ = () -> services.closeDevice(operation);

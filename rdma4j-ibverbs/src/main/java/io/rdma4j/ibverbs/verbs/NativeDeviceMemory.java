@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -28,7 +30,7 @@ final class NativeDeviceMemory implements DeviceMemory {
     private final ContextServices services;
     private final long length;
     private final long pointer;
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
@@ -51,7 +53,7 @@ final class NativeDeviceMemory implements DeviceMemory {
                     "the device has not " + byteSize + " bytes left at an alignment of "
                             + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
         }
-        services.dependents().add();
+        services.children().add(ObjectKind.DEVICE_MEMORY);
     }
 
     @Override
@@ -67,8 +69,8 @@ final class NativeDeviceMemory implements DeviceMemory {
         return services;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     @Override
@@ -129,11 +131,11 @@ final class NativeDeviceMemory implements DeviceMemory {
             if (isClosed) {
                 return;
             }
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             services.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
-            services.dependents().remove();
+            services.children().remove(ObjectKind.DEVICE_MEMORY);
         } finally {
             services.unlock();
         }

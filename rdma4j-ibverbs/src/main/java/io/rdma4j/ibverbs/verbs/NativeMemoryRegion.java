@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -38,7 +40,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
 
     private final ContextServices services;
     private final long pointer;
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private final UseCount users = new UseCount();
     private final @Nullable NativeDeviceMemory deviceMemory;
     private final @Nullable Arena ownArena;
@@ -92,10 +94,10 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
         this.access = Set.copyOf(access);
         services = domain.owner();
         readKeys();
-        domain.dependents().add();
+        domain.children().add(ObjectKind.MEMORY_REGION);
         domain.regions().put(lkey, this);
         if (deviceMemory != null) {
-            deviceMemory.dependents().add();
+            deviceMemory.children().add(ObjectKind.MEMORY_REGION);
         }
         watch();
     }
@@ -125,8 +127,8 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
         return domain;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     /** {@return how many requests that bind a window to it are being posted} */
@@ -227,19 +229,19 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
             RegionChecks.check(REREGISTER, memory, rights);
             checkOpen();
             next.checkOpen();
-            dependents.requireNone(REREGISTER);
+            children.requireNone(REREGISTER);
             NativeFunction function = services.verbs().get(VerbsSymbol.REREG_MR);
             checkChanged(function.call(pointer, flags, next.pointer(), memory.address(),
                     memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights)));
             domain.regions().remove(lkey, this);
-            domain.dependents().remove();
+            domain.children().remove(ObjectKind.MEMORY_REGION);
             domain = next;
             segment = memory;
             access = rights;
             address = newSegment == null ? address : memory.address();
             length = memory.byteSize();
             readKeys();
-            next.dependents().add();
+            next.children().add(ObjectKind.MEMORY_REGION);
             next.regions().put(lkey, this);
             watch();
         } finally {
@@ -308,7 +310,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
                 window.endAccess();
             }
         }
-        return dependents.isEmpty();
+        return children.total() == 0;
     }
 
     /**
@@ -328,7 +330,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
     public void close() throws RdmaException {
         String operation = "close memory region";
         if (!isClosed) {
-            dependents.requireNone(operation);
+            children.requireNone(operation);
         }
         users.awaitPosted();
         services.lock();
@@ -336,7 +338,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
             if (isClosed) {
                 return;
             }
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             users.close(operation);
             if (!isEnded) {
                 services.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
@@ -344,9 +346,9 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
             }
             isClosed = true;
             domain.regions().remove(lkey, this);
-            domain.dependents().remove();
+            domain.children().remove(ObjectKind.MEMORY_REGION);
             if (deviceMemory != null) {
-                deviceMemory.dependents().remove();
+                deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
             }
             services.events().regionWatch().remove(this);
             if (ownArena != null) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -40,7 +41,7 @@ final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
                         "the device refused a window of " + type
                                 + "; ibv_devinfo -v shows which it has, and its max_mw");
         readKey();
-        domain.dependents().add();
+        domain.children().add(ObjectKind.MEMORY_WINDOW);
         domain.owner().windows().add(this);
     }
 
@@ -110,14 +111,14 @@ final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
         unbind();
         boundTo = region;
         if (region != null) {
-            region.dependents().add();
+            region.children().add(ObjectKind.MEMORY_WINDOW);
         }
         readKey();
     }
 
     private void unbind() {
         if (boundTo != null) {
-            boundTo.dependents().remove();
+            boundTo.children().remove(ObjectKind.MEMORY_WINDOW);
             boundTo = null;
         }
     }
@@ -170,7 +171,7 @@ final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
             isClosed = true;
             services.windows().remove(this);
             unbind();
-            domain.dependents().remove();
+            domain.children().remove(ObjectKind.MEMORY_WINDOW);
         } finally {
             if (!isClosed) {
                 users.reopen();

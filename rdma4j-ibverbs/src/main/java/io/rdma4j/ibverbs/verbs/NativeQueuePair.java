@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -97,13 +99,13 @@ final class NativeQueuePair
                 arena.close();
             }
         }
-        domain.dependents().add();
-        sendCompletions.dependents().add();
+        domain.children().add(ObjectKind.QUEUE_PAIR);
+        sendCompletions.children().add(ObjectKind.QUEUE_PAIR);
         if (receiveCompletions != null) {
-            receiveCompletions.dependents().add();
+            receiveCompletions.children().add(ObjectKind.QUEUE_PAIR);
         }
         if (shared != null) {
-            shared.dependents().add();
+            shared.children().add(ObjectKind.QUEUE_PAIR);
         }
         services.events().queuePairs().put(made.pointer(), this);
         services.events().queuePairsByNumber().put(number(), this);
@@ -336,7 +338,7 @@ final class NativeQueuePair
      */
     Outstanding outstanding(boolean ofReceives) throws RdmaException {
         NativeCompletionQueue queue = ofReceives ? receiveCompletions : sendCompletions;
-        if (control.isClosed() || queue == null || !queue.dependents().isOne()
+        if (control.isClosed() || queue == null || queue.children().total() != 1
                 || (ofReceives && shared != null)) {
             return Outstanding.COMPLETING;
         }
@@ -521,13 +523,13 @@ final class NativeQueuePair
             sendQueue.forget();
             services.ledgers().remove(receiveTag);
             arena.close();
-            domain.dependents().remove();
-            sendCompletions.dependents().remove();
+            domain.children().remove(ObjectKind.QUEUE_PAIR);
+            sendCompletions.children().remove(ObjectKind.QUEUE_PAIR);
             if (receiveCompletions != null) {
-                receiveCompletions.dependents().remove();
+                receiveCompletions.children().remove(ObjectKind.QUEUE_PAIR);
             }
             if (shared != null) {
-                shared.dependents().remove();
+                shared.children().remove(ObjectKind.QUEUE_PAIR);
             }
         } finally {
             services.unlock();

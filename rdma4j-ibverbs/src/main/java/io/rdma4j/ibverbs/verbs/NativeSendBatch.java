@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.spi.RequestBatch;
+import io.rdma4j.device.RequestBatch;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
@@ -9,7 +9,6 @@ import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -24,20 +23,17 @@ import java.util.Set;
 final class NativeSendBatch extends RequestBatch {
     private final QueuePairServices owner;
     private final NativeSendQueue queue;
-    private final Set<SendOpcode> offered;
     private final List<SendWorkRequest> reusable = new ArrayList<>();
     /** For each of {@link #reusable}. */
     private final List<InlineData> inlined = new ArrayList<>();
     private int count;
     private boolean isInBatch;
     private boolean isInlined;
-    private @Nullable RdmaException failure;
-    private long id;
 
     NativeSendBatch(QueuePairServices owner, NativeSendQueue queue, Set<SendOpcode> offered) {
+        super(offered);
         this.owner = owner;
         this.queue = queue;
-        this.offered = offered;
     }
 
     @Override
@@ -70,9 +66,7 @@ final class NativeSendBatch extends RequestBatch {
         }
         isInBatch = true;
         count = 0;
-        failure = null;
-        id = 0;
-        clearFlags();
+        reset();
     }
 
     @Override
@@ -80,13 +74,6 @@ final class NativeSendBatch extends RequestBatch {
         if (!isOfThisThread()) {
             throw new IllegalStateException("this thread has not begun a batch: start one first");
         }
-    }
-
-    @Override
-    public SendBatch id(long value) {
-        requireBatch();
-        id = value;
-        return this;
     }
 
     // ---------------------------------------------------------------- requests
@@ -101,13 +88,7 @@ final class NativeSendBatch extends RequestBatch {
                     Math.max(Long.BYTES, owner.capabilities().maxInlineData())));
         }
         inlined.get(count).clear();
-        SendWorkRequest request = reusable.get(count++);
-        request.clear().id(id).opcode(opcode).flags(bits());
-        if (!offered.contains(opcode) && failure == null) {
-            failure = new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
-                    "the queue pair was created for " + offered + ", not for " + opcode);
-        }
-        return request;
+        return begun(reusable.get(count++), opcode);
     }
 
     private void endInline() {
@@ -121,7 +102,7 @@ final class NativeSendBatch extends RequestBatch {
     protected SendWorkRequest begun() {
         requireBatch();
         if (count == 0) {
-            throw new IllegalStateException("no request has begun in this batch");
+            throw noneBegun();
         }
         return reusable.get(count - 1);
     }
@@ -140,11 +121,11 @@ final class NativeSendBatch extends RequestBatch {
             }
             gathered.add(data);
         } catch (RdmaException tooLong) {
-            failure = failure == null ? tooLong : failure;
+            fail(tooLong);
         } catch (InternalError cutShort) {
-            failure = failure == null ? SendPosting.cutShort(cutShort) : failure;
+            fail(SendPosting.cutShort(cutShort));
         } catch (IllegalStateException | WrongThreadException unreadable) {
-            failure = failure == null ? SendPosting.unreadable(unreadable) : failure;
+            fail(SendPosting.unreadable(unreadable));
         }
         return this;
     }
@@ -164,8 +145,9 @@ final class NativeSendBatch extends RequestBatch {
             endInline();
         }
         try {
-            if (failure != null) {
-                throw failure;
+            RdmaException refused = failure();
+            if (refused != null) {
+                throw refused;
             }
             isInBatch = false;
             queue.postBatch(reusable, count);
@@ -184,7 +166,7 @@ final class NativeSendBatch extends RequestBatch {
     private void end() {
         isInBatch = false;
         isInlined = false;
-        failure = null;
+        reset();
         queue.lock().unlock();
     }
 }

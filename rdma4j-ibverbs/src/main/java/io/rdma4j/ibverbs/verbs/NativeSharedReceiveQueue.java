@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SharedReceiveQueueInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -43,7 +46,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     private final long tag;
     private final ReceivePosting posting;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private final AsyncEventSource events;
     private volatile SharedReceiveQueueAttributes known;
     private volatile boolean isClosed;
@@ -75,12 +78,12 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
                 arena.close();
             }
         }
-        domain.dependents().add();
+        domain.children().add(ObjectKind.SHARED_RECEIVE_QUEUE);
         if (connections != null) {
-            connections.dependents().add();
+            connections.children().add(ObjectKind.SHARED_RECEIVE_QUEUE);
         }
         if (completions != null) {
-            completions.dependents().add();
+            completions.children().add(ObjectKind.SHARED_RECEIVE_QUEUE);
         }
         services.events().sharedReceiveQueues().put(pointer, this);
     }
@@ -93,8 +96,8 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         return domain;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     void checkOpen() throws RdmaException {
@@ -230,19 +233,19 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             if (isClosed) {
                 return;
             }
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             events.end(operation);
             isClosed = true;
             destroy(operation);
             services.events().sharedReceiveQueues().remove(pointer);
             services.ledgers().remove(tag);
             arena.close();
-            domain.dependents().remove();
+            domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             if (connections != null) {
-                connections.dependents().remove();
+                connections.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             }
             if (completions != null) {
-                completions.dependents().remove();
+                completions.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             }
         } finally {
             services.unlock();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.XrcDomainInitAttr;
@@ -29,7 +31,7 @@ final class NativeXrcDomain implements XrcDomain {
     private final ContextServices services;
     private final long pointer;
     private final NativeFunction closing;
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private volatile boolean isClosed;
 
     private NativeXrcDomain(ContextServices services, DomainFile file) throws RdmaException {
@@ -45,7 +47,7 @@ final class NativeXrcDomain implements XrcDomain {
                     "the device refused: no process has the domain of the file open, which CREATE"
                             + " makes good, or one has it, which CREATE_NEW forbids");
         }
-        services.dependents().add();
+        services.children().add(ObjectKind.XRC_DOMAIN);
     }
 
     /** Opens one of this process alone, under the context's lock. */
@@ -67,8 +69,8 @@ final class NativeXrcDomain implements XrcDomain {
         return pointer;
     }
 
-    Dependents dependents() {
-        return dependents;
+    ChildCounts children() {
+        return children;
     }
 
     ContextServices owner() {
@@ -116,10 +118,10 @@ final class NativeXrcDomain implements XrcDomain {
             if (isClosed) {
                 return;
             }
-            dependents.requireNone(CLOSE);
+            children.requireNone(CLOSE);
             closing.call(pointer).check(CLOSE, "objects made in it are alive");
             isClosed = true;
-            services.dependents().remove();
+            services.children().remove(ObjectKind.XRC_DOMAIN);
         } finally {
             services.unlock();
         }

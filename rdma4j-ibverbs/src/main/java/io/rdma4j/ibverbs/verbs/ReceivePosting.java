@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherList;
@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Receive requests of a queue pair or of a shared receive queue. */
 final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
-    static final String OPERATION = "post receive";
+    static final String OPERATION = PostRules.RECEIVE;
 
     private final DomainServices domain;
     private final @Nullable QueuePairServices queuePair;
@@ -73,10 +73,7 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
         ScatterGatherList elements = request.elements();
         // Read once, so that the checked value is the written one.
         int count = elements.count();
-        if (count > maxElements) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + count
-                    + " elements; the queue was created for " + maxElements);
-        }
+        PostRules.requireElements(count, maxElements, "queue", OPERATION);
         RegionLiveness.check(domain, elements, count, OPERATION);
         MemorySegment chain = chain();
         long at = begin();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
@@ -118,7 +119,7 @@ abstract class RequestChain<T> {
         PostException why = null;
         while (next < requests.size() && why == null) {
             try {
-                stage(Requests.given(requests, next));
+                stage(PostRules.given(requests, next));
                 next++;
             } catch (RdmaException one) {
                 why = new PostException(operation, one, next);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairCapabilities;
-import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -18,7 +18,7 @@ import java.util.Set;
  * is the written one: otherwise a thread that changes the request meanwhile could cause a write beyond its memory.
  */
 final class SendChecks {
-    static final String OPERATION = "post send";
+    static final String OPERATION = PostRules.SEND;
 
     /** The operations that a device supports or lacks as a group. */
     static final Set<SendOpcode> ATOMICS = Set.of(SendOpcode.ATOMIC_COMPARE_AND_SWAP,
@@ -69,14 +69,7 @@ final class SendChecks {
 
     /** @throws RdmaException unless the queue pair can do an operation in the state that it is in */
     void checkOperation(SendOpcode opcode, int flags, String operation) throws RdmaException {
-        QueuePairState state = queuePair.state();
-        switch (state) {
-            case RTS, SQD, SQE, ERR -> {
-                // Allowed; in SQE and ERR it is flushed.
-            }
-            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, operation,
-                    "the queue pair is in state " + state + "; sends need RTS");
-        }
+        PostRules.requireSendState(queuePair.state(), operation);
         if (!offered.contains(opcode)) {
             // Another type of queue pair supports it, or none of this device.
             boolean isOfAnotherType = !offered.equals(IWARP) && RELIABLE.contains(opcode)
@@ -99,10 +92,7 @@ final class SendChecks {
      */
     void check(SendOpcode opcode, int flags, int elements, long length) throws RdmaException {
         checkOperation(opcode, flags, OPERATION);
-        if (elements > sizes.maxSendElements()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + elements
-                    + " elements; the queue pair was created for " + sizes.maxSendElements());
-        }
+        PostRules.requireElements(elements, sizes.maxSendElements(), "queue pair", OPERATION);
         if (opcode == SendOpcode.ATOMIC_WRITE && length != Long.BYTES) {
             throw new RdmaException(Errno.EINVAL, OPERATION,
                     "an atomic write has 8 bytes, not " + length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ObjectKind;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ final class WindowBinding implements StagedUse {
         before = window.boundTo();
         keyBefore = window.rkey();
         if (bound != null) {
-            bound.dependents().add();
+            bound.children().add(ObjectKind.MEMORY_WINDOW);
         }
         // The previous region stays in use until the request is posted.
         window.put(bound, key);
@@ -58,7 +59,7 @@ final class WindowBinding implements StagedUse {
         try {
             NativeMemoryRegion free = isPosted ? before : bound;
             if (free != null) {
-                free.dependents().remove();
+                free.children().remove(ObjectKind.MEMORY_WINDOW);
             }
             if (!isPosted) {
                 window.put(before, keyBefore);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairOpenAttr;
 import io.rdma4j.ibverbs.abi.Native;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -67,7 +69,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
             // No thread waits for its completions.
         });
         events = services.events().newSource(this);
-        domain.dependents().add();
+        domain.children().add(ObjectKind.QUEUE_PAIR);
         services.events().queuePairs().put(pointer, this);
     }
 
@@ -348,7 +350,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     private void free(String operation) throws RdmaException {
         control.destroy(operation);
         services.events().queuePairs().remove(control.pointer());
-        domain.dependents().remove();
+        domain.children().remove(ObjectKind.QUEUE_PAIR);
     }
 
     @Override

@@ -19,7 +19,7 @@ class IbverbsStructureTest extends StructureContract {
     /** Circles of more than five classes. They may shrink, and no further one may come. */
     private static final Map<String, Integer> KNOTS = Map.of();
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
-    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("OpenDevices.OF_PROCESS",
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("ObservedDevices.OF_PROCESS",
             "RegionTable.TAKEN_AWAY");
 
     IbverbsStructureTest() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -13,14 +14,13 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
 /** The checks of a request when it is posted; all other errors are reported by its completion. */
 final class PostChecks {
-    static final String SEND = "post send";
-    static final String RECEIVE = "post receive";
+    static final String SEND = PostRules.SEND;
+    static final String RECEIVE = PostRules.RECEIVE;
     private static final String BIND = "bind memory window";
 
     private PostChecks() {}
@@ -31,14 +31,7 @@ final class PostChecks {
      */
     static void check(SendWorkRequest request, long length, SoftQueuePairServices queuePair,
             QueuePairCapabilities sizes, MemoryWindowType bindable) throws RdmaException {
-        QueuePairState state = queuePair.state();
-        switch (state) {
-            case RTS, SQD, SQE, ERR -> {
-                // Allowed; in SQE and ERR it is flushed.
-            }
-            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, SEND,
-                    "the queue pair is in state " + state + "; sends need RTS");
-        }
+        PostRules.requireSendState(queuePair.state(), SEND);
         if (!queuePair.offered().contains(request.opcode())) {
             throw queuePair.domain().nic().transport().notOffered(SEND, queuePair.type(),
                     request.opcode());
@@ -51,11 +44,8 @@ final class PostChecks {
         if (request.has(SendFlag.IP_CHECKSUM)) {
             throw RdmaException.unsupported(SEND, "IP_CHECKSUM is for raw packets");
         }
-        if (request.elements().count() > sizes.maxSendElements()) {
-            throw new RdmaException(Errno.EINVAL, SEND, "the request has "
-                    + request.elements().count() + " elements; the queue pair was created for "
-                    + sizes.maxSendElements());
-        }
+        PostRules.requireElements(request.elements().count(), sizes.maxSendElements(),
+                "queue pair", SEND);
         if (request.has(SendFlag.INLINE)) {
             checkInline(length, request.opcode(), sizes.maxInlineData());
         }
@@ -66,13 +56,6 @@ final class PostChecks {
         checkOperation(request, length, bindable);
         if (queuePair.type() == QueuePairType.UD) {
             checkDatagram(request, queuePair, length);
-        }
-    }
-
-    /** Checks that an element of a list is not null. */
-    static void requireGiven(@Nullable Object request) {
-        if (request == null) {
-            throw new IllegalStateException("it is null");
         }
     }
 
@@ -198,11 +181,8 @@ final class PostChecks {
             throw new RdmaException(Errno.EINVAL, RECEIVE,
                     "the queue pair is in state RESET; receives need INIT or later");
         }
-        if (request.elements().count() > sizes.maxReceiveElements()) {
-            throw new RdmaException(Errno.EINVAL, RECEIVE, "the request has "
-                    + request.elements().count() + " elements; the queue pair was created for "
-                    + sizes.maxReceiveElements());
-        }
+        PostRules.requireElements(request.elements().count(), sizes.maxReceiveElements(),
+                "queue pair", RECEIVE);
     }
 
     static RdmaException full(boolean isSend, int capacity) {

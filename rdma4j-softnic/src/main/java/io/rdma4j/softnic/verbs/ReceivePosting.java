@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.ReceiveRing;
@@ -40,8 +41,7 @@ final class ReceivePosting {
         try {
             synchronized (ring) {
                 for (; posted < requests.size(); posted++) {
-                    PostChecks.requireGiven(requests.get(posted));
-                    enqueue(requests.get(posted));
+                    enqueue(PostRules.given(requests, posted));
                 }
             }
         } catch (RdmaException refused) {

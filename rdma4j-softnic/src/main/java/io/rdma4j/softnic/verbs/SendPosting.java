@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.memory.DomainMemory;
@@ -97,8 +98,7 @@ final class SendPosting {
         int staged = 0;
         try {
             for (; staged < requests.size(); staged++) {
-                PostChecks.requireGiven(requests.get(staged));
-                stage(requests.get(staged), MemoryWindowType.TYPE_2);
+                stage(PostRules.given(requests, staged), MemoryWindowType.TYPE_2);
             }
         } catch (RdmaException refused) {
             throw new PostException(PostChecks.SEND, refused, staged);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.spi.CmContext;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -32,6 +34,11 @@ final class SoftContextServices {
     /** {@return the open device that the context shares with others} */
     NicServices nic() {
         return nic;
+    }
+
+    /** {@return the source of the events of a new object} */
+    AsyncEventSource newSource(Object subject) {
+        return new AsyncEventSource(asyncEventChannel, nic.device().name(), subject);
     }
 
     DeviceEventChannel asyncEventChannel() {

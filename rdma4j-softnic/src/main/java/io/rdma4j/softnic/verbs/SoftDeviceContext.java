@@ -2,26 +2,27 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.device.AsyncEvents;
+import io.rdma4j.device.DeviceEventChannel;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ReportedBits;
+import io.rdma4j.device.ReportedGid;
+import io.rdma4j.device.ReportedPort;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.softnic.engine.DeviceCounters;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.ReportedBits;
-import io.rdma4j.spi.ReportedGid;
-import io.rdma4j.spi.ReportedPort;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -238,8 +239,9 @@ public final class SoftDeviceContext implements CmContext {
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS, "max_pd");
-            nic.totals().add(ObjectKind.PROTECTION_DOMAIN);
+            nic.objects().totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS,
+                    "max_pd");
+            nic.objects().totals().add(ObjectKind.PROTECTION_DOMAIN);
             services.children().add(ObjectKind.PROTECTION_DOMAIN);
             return new SoftProtectionDomain(services);
         });
@@ -262,10 +264,11 @@ public final class SoftDeviceContext implements CmContext {
         }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom(ObjectKind.COMPLETION_QUEUE, Limits.COMPLETION_QUEUES,
+            nic.objects().totals().requireRoom(ObjectKind.COMPLETION_QUEUE,
+                    Limits.COMPLETION_QUEUES,
                     "max_cq");
             SoftCompletionQueue queue = new SoftCompletionQueue(services, attributes);
-            nic.totals().add(ObjectKind.COMPLETION_QUEUE);
+            nic.objects().totals().add(ObjectKind.COMPLETION_QUEUE);
             services.children().add(ObjectKind.COMPLETION_QUEUE);
             return queue;
         });
@@ -293,13 +296,13 @@ public final class SoftDeviceContext implements CmContext {
         }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.takeDeviceMemory(byteSize);
+            nic.objects().takeDeviceMemory(byteSize);
             try {
                 SoftDeviceMemory memory = new SoftDeviceMemory(services, byteSize, byteAlignment);
                 services.children().add(ObjectKind.DEVICE_MEMORY);
                 return memory;
             } catch (OutOfMemoryError none) {
-                nic.releaseDeviceMemory(byteSize);
+                nic.objects().releaseDeviceMemory(byteSize);
                 throw MemoryErrors.outOfMemory(operation, none);
             }
         });

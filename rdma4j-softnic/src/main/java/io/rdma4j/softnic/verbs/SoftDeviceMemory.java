@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -72,7 +74,7 @@ final class SoftDeviceMemory implements DeviceMemory {
                 isClosed = true;
                 arena.close();
                 context.children().remove(ObjectKind.DEVICE_MEMORY);
-                context.nic().releaseDeviceMemory(length());
+                context.nic().objects().releaseDeviceMemory(length());
             }
             return this;
         });

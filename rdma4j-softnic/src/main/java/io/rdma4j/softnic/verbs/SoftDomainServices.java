@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.Errno;
@@ -104,14 +106,14 @@ final class SoftDomainServices {
 
     /** One more object of a kind that the device counts. For the engine's owner. */
     void add(ObjectKind kind) {
-        nic().totals().add(kind);
+        nic().objects().totals().add(kind);
         children.add(kind);
     }
 
     /** One less object of a kind that the device counts. For the engine's owner. */
     void remove(ObjectKind kind) {
         children.remove(kind);
-        nic().totals().remove(kind);
+        nic().objects().totals().remove(kind);
     }
 
     void checkOpen() throws RdmaException {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.RegionMemory;
+import io.rdma4j.device.RegionPlace;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
-import io.rdma4j.spi.RegionMemory;
-import io.rdma4j.spi.RegionPlace;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -161,7 +162,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             throws RdmaException {
         return nic.driver().call(nowNs -> {
             services.checkOpen();
-            nic.totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             if (deviceMemory != null) {
                 deviceMemory.checkOpen();
             }
@@ -181,7 +182,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
     public MemoryRegion registerNull() throws RdmaException {
         return nic.driver().call(nowNs -> {
             services.checkOpen();
-            nic.totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             Arena arena = Arena.ofShared();
             RegisteredMemory nothing = Limits.allocate(REGISTER, () -> RegisteredMemory
                     .nothing(nic.memory().newKey(), services.root(), arena));
@@ -232,7 +233,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
     public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
         return nic.driver().call(nowNs -> {
             services.checkOpen();
-            nic.totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
             SoftMemoryWindow window = new SoftMemoryWindow(services, type);
             services.add(ObjectKind.MEMORY_WINDOW);
             return window;
@@ -277,7 +278,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             services.checkOpen();
             context.requireWorking("create queue pair");
             QueuePairSpec spec = QueuePairSpec.of(services, attributes);
-            nic.totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
+            nic.objects().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
             int number = nic.transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
                     () -> new SoftQueuePair(services, spec, number));
@@ -306,7 +307,8 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
         Limits.checkRange(operation, "limit", attributes.limit(), 0, attributes.maxRequests());
         return nic.driver().call(nowNs -> {
             services.checkOpen();
-            nic.totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE, Limits.SHARED_QUEUES,
+            nic.objects().totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE,
+                    Limits.SHARED_QUEUES,
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(services, attributes));
@@ -330,7 +332,8 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
         ModifyChecks.checkPath("create address handle", nic.port().gids(), attributes);
         return nic.driver().call(nowNs -> {
             services.checkOpen();
-            nic.totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES, "max_ah");
+            nic.objects().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES,
+                    "max_ah");
             SoftAddressHandle handle = new SoftAddressHandle(services, attributes,
                     datagrams.route(attributes));
             services.add(ObjectKind.ADDRESS_HANDLE);
@@ -349,7 +352,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     }
                 } else {
                     context.children().remove(ObjectKind.PROTECTION_DOMAIN);
-                    nic.totals().remove(ObjectKind.PROTECTION_DOMAIN);
+                    nic.objects().totals().remove(ObjectKind.PROTECTION_DOMAIN);
                 }
             }
             return this;

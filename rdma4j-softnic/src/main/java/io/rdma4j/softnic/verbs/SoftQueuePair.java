@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
+import io.rdma4j.device.WindowBindFlags;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -9,10 +13,7 @@ import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.ResourceText;
-import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -60,7 +61,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
     private final SendRing sendRing;
     private final ReceiveRing receiveRing;
     private final GroupMemberships groups;
-    private final AsyncEvents events;
+    private final AsyncEventSource events;
     private final @Nullable QueueMemory inlineMemory;
     private final @Nullable SoftSendBatch batch;
     private QueuePairAttributes known = new QueuePairAttributes();
@@ -81,7 +82,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
         DomainMemory memory = domain.memoryOf(number);
-        events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
+        events = domain.owner().newSource(this);
         SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
         engineSide = domain.nic().transport().newQueuePair(spec.type(), number,
@@ -96,7 +97,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         receivePosting = new ReceivePosting(services, receiveRing, spec);
         groups = new GroupMemberships(services, spec.blocksMulticastLoopback());
         driver.engine().attach(engineSide);
-        domain.nic().queuePairs().add(this);
+        domain.nic().objects().queuePairs().add(this);
         spec.sendQueue().attach(engineSide);
         spec.receiveQueue().attach(engineSide);
         if (shared != null) {
@@ -296,7 +297,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         // Between two tasks of the engine's owner a request is either outstanding or its completion is in the queue.
         return driver.call(nowNs -> {
             Outstanding most = Outstanding.NOTHING;
-            for (ListedQueuePair each : domain.nic().queuePairs()) {
+            for (ListedQueuePair each : domain.nic().objects().queuePairs()) {
                 Outstanding its = each.outstandingIn(queue);
                 most = its.compareTo(most) > 0 ? its : most;
             }
@@ -338,7 +339,6 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
-        FlightEvents.asyncEvent(domain.nic().device().name(), type, number(), 0);
         events.publish(type, 0);
     }
 
@@ -461,7 +461,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             services.onClosed();
             driver.engine().detach(engineSide);
             removeCompletions();
-            domain.nic().queuePairs().remove(this);
+            domain.nic().objects().queuePairs().remove(this);
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());
             spec.sendQueue().detach(engineSide);

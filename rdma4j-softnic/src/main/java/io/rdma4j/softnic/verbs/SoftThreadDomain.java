@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.spi;
+package io.rdma4j.device;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;

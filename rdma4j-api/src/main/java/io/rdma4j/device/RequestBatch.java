@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.spi;
+package io.rdma4j.device;
 
 import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -19,10 +22,19 @@ import java.util.Set;
  * one thread at a time.
  */
 public abstract class RequestBatch implements SendBatch {
+    private final Set<SendOpcode> offered;
     private int flags;
+    private long id;
+    private @Nullable RdmaException failure;
 
-    /** Creates one in which no batch has begun. */
-    protected RequestBatch() {}
+    /**
+     * Creates one in which no batch has begun.
+     *
+     * @param offered the operations that the queue pair was created for
+     */
+    protected RequestBatch(Set<SendOpcode> offered) {
+        this.offered = offered;
+    }
 
     /**
      * Begins a request, after what is set for all of the batch.
@@ -46,14 +58,46 @@ public abstract class RequestBatch implements SendBatch {
      */
     protected abstract void requireBatch();
 
-    /** {@return the flags of the requests that begin now, as verbs.h bits} */
-    protected final int bits() {
-        return flags;
+    /** A batch begins, or has ended: forgets what was set, and what was wrong. */
+    protected final void reset() {
+        flags = 0;
+        id = 0;
+        failure = null;
     }
 
-    /** A batch begins. */
-    protected final void clearFlags() {
-        flags = 0;
+    /** {@return a request, cleared but for its operation and what is set for all of the batch} An operation that is not offered fails. */
+    protected final SendWorkRequest begun(SendWorkRequest request, SendOpcode opcode) {
+        request.clear().id(id).opcode(opcode).flags(flags);
+        if (!offered.contains(opcode)) {
+            fail(new RdmaException(Errno.EINVAL, PostRules.SEND,
+                    "the queue pair was created for " + offered
+                            + ", not for " + opcode));
+        }
+        return request;
+    }
+
+    /** The batch cannot be posted. The first reason counts. */
+    protected final void fail(RdmaException reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+    }
+
+    /** {@return why the batch cannot be posted, null if it can} */
+    protected final @Nullable RdmaException failure() {
+        return failure;
+    }
+
+    /** {@return what is said if a request is asked for before one has begun} */
+    protected static IllegalStateException noneBegun() {
+        return new IllegalStateException("no request has begun in this batch");
+    }
+
+    @Override
+    public final SendBatch id(long value) {
+        requireBatch();
+        id = value;
+        return this;
     }
 
     @Override

@@ -8,13 +8,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** The native devices that this process has open, for JMX and Java Flight Recorder. Thread safe. */
-public final class OpenDevices {
+public final class ObservedDevices {
     /** The only one: each context has a context of the library, and JMX has one bean for all of a device. */
-    public static final OpenDevices OF_PROCESS = new OpenDevices();
+    public static final ObservedDevices OF_PROCESS = new ObservedDevices();
 
     private final Map<String, Open> byName = new HashMap<>();
 
-    OpenDevices() {}
+    ObservedDevices() {}
 
     private record Open(DeviceBean bean, ShownDevice shown) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.softnic.verbs;
+package io.rdma4j.device;
 
 /** The kinds of objects that a device counts. */
 public enum ObjectKind {
@@ -24,7 +24,9 @@ public enum ObjectKind {
     /** {@code ibv_srq}. */
     SHARED_RECEIVE_QUEUE("shared receive queue"),
     /** {@code ibv_td}. */
-    THREAD_DOMAIN("thread domain");
+    THREAD_DOMAIN("thread domain"),
+    /** {@code ibv_xrcd}. */
+    XRC_DOMAIN("XRC domain");
 
     private final String text;
 

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /** What JMX shows of an open device. */
-final class DeviceBean implements SoftDeviceMXBean {
+final class SoftDeviceBean implements SoftDeviceMXBean {
     private final SoftNic nic;
 
-    DeviceBean(SoftNic nic) {
+    SoftDeviceBean(SoftNic nic) {
         this.nic = nic;
     }
 
@@ -52,12 +52,12 @@ final class DeviceBean implements SoftDeviceMXBean {
 
     @Override
     public int getQueuePairCount() {
-        return nic.queuePairs().size();
+        return nic.objects().queuePairs().size();
     }
 
     @Override
     public List<QueuePairData> getQueuePairs() {
-        return nic.queuePairs().stream().map(DeviceBean::data)
+        return nic.objects().queuePairs().stream().map(SoftDeviceBean::data)
                 .sorted(Comparator.comparingInt(QueuePairData::number)).toList();
     }
 

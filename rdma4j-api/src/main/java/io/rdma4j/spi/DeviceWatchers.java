@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.softnic.device;
-
-import io.rdma4j.spi.CmContext;
+package io.rdma4j.spi;
 
 import java.net.InetAddress;
 import java.util.List;
@@ -10,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * The watchers of a device's lost addresses and of its end. Thread safe; the notifications do not block.
  */
-public final class DeviceListeners {
-    private static final System.Logger LOG = System.getLogger(DeviceListeners.class.getName());
+public final class DeviceWatchers {
+    private static final System.Logger LOG = System.getLogger(DeviceWatchers.class.getName());
 
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
 
@@ -25,20 +23,25 @@ public final class DeviceListeners {
         watchers.remove(watcher);
     }
 
+    /** Removes all watchers: the device is closed. */
+    public void clear() {
+        watchers.clear();
+    }
+
     /** Called when an address of the device was removed or moved to another interface. */
-    void onAddressChanged(InetAddress address) {
+    public void onAddressChanged(InetAddress address) {
         for (CmContext.Watcher watcher : watchers) {
             watcher.onAddressChanged(address);
         }
     }
 
     /** Called when the network interface was removed, or the device has failed. */
-    void onDeviceGone() {
+    public void onDeviceGone() {
         for (CmContext.Watcher watcher : watchers) {
             try {
                 watcher.onDeviceGone();
             } catch (RuntimeException | Error failed) {
-                // The others wait for this news.
+                // The others wait for it.
                 LOG.log(System.Logger.Level.ERROR, "a watcher failed", failed);
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.spi;
+package io.rdma4j.device;
 
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.UnacknowledgedEvents;
@@ -67,7 +67,8 @@ public final class AsyncEvents {
      */
     public void end(String operation) throws RdmaException {
         if (!ofObject.end()) {
-            throw unacknowledged(operation, ofObject.count());
+            throw new RdmaException(Errno.EBUSY, operation, ofObject.count()
+                    + " event(s) are not acknowledged; acknowledge them first");
         }
         queue.discard(unacknowledged);
     }
@@ -76,12 +77,6 @@ public final class AsyncEvents {
     public void abandon() {
         ofObject.end();
         queue.discard(unacknowledged);
-    }
-
-    /** {@return the refusal to close something while the application holds events of it} */
-    public static RdmaException unacknowledged(String operation, int events) {
-        return new RdmaException(Errno.EBUSY, operation,
-                events + " event(s) are not acknowledged; acknowledge them first");
     }
 
     private final class Event implements AsyncEvent {

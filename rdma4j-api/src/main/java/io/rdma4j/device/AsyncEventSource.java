@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.ibverbs.verbs;
+package io.rdma4j.device;
 
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.observe.jfr.FlightEvents;
-import io.rdma4j.spi.AsyncEvents;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The asynchronous events of one object, which are recorded, too. The library's own events are acknowledged as soon as they are
- * read; the application's acknowledgements are counted by {@link AsyncEvents}.
+ * The asynchronous events of one object, or of a port or the whole device, which are recorded, too. Thread safe.
  */
-final class AsyncEventSource {
+public final class AsyncEventSource {
     private final AsyncEvents events;
     private final String device;
     private final @Nullable Object subject;
@@ -23,25 +20,26 @@ final class AsyncEventSource {
      * @param device the name of its device
      * @param subject the object, null for the port or the whole device
      */
-    AsyncEventSource(DeviceEventChannel channel, String device, @Nullable Object subject) {
+    public AsyncEventSource(DeviceEventChannel channel, String device, @Nullable Object subject) {
         events = new AsyncEvents(channel, subject);
         this.device = device;
         this.subject = subject;
     }
 
     /** As {@link AsyncEvents#ofObject}. */
-    UnacknowledgedEvents ofObject() {
+    public UnacknowledgedEvents ofObject() {
         return events.ofObject();
     }
 
-    void publish(AsyncEventType type, int port) {
+    /** As {@link AsyncEvents#publish}. */
+    public void publish(AsyncEventType type, int port) {
         int number = subject instanceof QueuePair queuePair ? queuePair.number() : 0;
         FlightEvents.asyncEvent(device, type, number, port);
         events.publish(type, port);
     }
 
     /** As {@link AsyncEvents#publishUnknown}. */
-    void publishUnknown(int code) {
+    public void publishUnknown(int code) {
         FlightEvents.asyncEvent(device, AsyncEventType.UNKNOWN, 0, 0);
         events.publishUnknown(code);
     }
@@ -51,12 +49,12 @@ final class AsyncEventSource {
      *
      * @throws RdmaException EBUSY if an event was taken and not acknowledged
      */
-    void end(String operation) throws RdmaException {
+    public void end(String operation) throws RdmaException {
         events.end(operation);
     }
 
     /** As {@link AsyncEvents#abandon}. */
-    void abandon() {
+    public void abandon() {
         events.abandon();
     }
 }
