@@ -8,8 +8,18 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.cm.CmServices;
 import io.rdma4j.ibverbs.cm.NativeConnections;
+import io.rdma4j.ibverbs.completion.NativeCompletionQueue;
+import io.rdma4j.ibverbs.device.AwaitedQueuePair;
+import io.rdma4j.ibverbs.device.Closing;
+import io.rdma4j.ibverbs.device.ContextServices;
+import io.rdma4j.ibverbs.device.DeviceQueries;
+import io.rdma4j.ibverbs.device.GidFiles;
+import io.rdma4j.ibverbs.device.KernelStateTarget;
+import io.rdma4j.ibverbs.device.NativeLibraries;
+import io.rdma4j.ibverbs.memory.NativeDeviceMemory;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.observe.ObservedDevices;
+import io.rdma4j.ibverbs.xrc.NativeXrcDomain;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -17,7 +27,6 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -92,7 +101,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
         ObservedDevices.OF_PROCESS.add(view);
     }
 
-    ContextServices services() {
+    public ContextServices services() {
         return services;
     }
 
@@ -184,36 +193,8 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public ExtendedCompletionQueue createExtendedCompletionQueue(
-            CompletionQueueInitAttributes wanted)
-            throws RdmaException {
-        services.checkOpen();
-        String operation = "create completion queue";
-        CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
-        if (attributes.capacity() < 1) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "the capacity must be at least 1, not " + attributes.capacity());
-        }
-        if (attributes.completionVector() < 0
-                || attributes.completionVector() >= Math.max(1, services.completionVectors())) {
-            throw new RdmaException(Errno.EINVAL, operation, "the completion vector must be from 0"
-                    + " to " + (services.completionVectors() - 1) + ", not "
-                    + attributes.completionVector());
-        }
-        ProtectionDomain parent = attributes.parentDomain();
-        DomainServices own = parent == null ? null
-                : DomainServices.own(parent, services, operation);
-        return services.inCall(arena -> {
-            if (own != null) {
-                own.requireParent(operation);
-            }
-            try {
-                NativeCompletionQueue queue = new NativeCompletionQueue(services, attributes, own);
-                services.children().add(ObjectKind.COMPLETION_QUEUE);
-                return queue;
-            } catch (OutOfMemoryError none) {
-                throw MemoryErrors.outOfMemory(operation, none);
-            }
-        });
+            CompletionQueueInitAttributes wanted) throws RdmaException {
+        return NativeCompletionQueue.create(services, wanted);
     }
 
     @Override
@@ -327,7 +308,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
-        if (queuePair instanceof NativeQueuePair own) {
+        if (queuePair instanceof AwaitedQueuePair own) {
             return own.ended(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");
@@ -335,7 +316,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public Outstanding outstanding(QueuePair queuePair, boolean ofReceives) throws RdmaException {
-        if (queuePair instanceof NativeQueuePair own) {
+        if (queuePair instanceof AwaitedQueuePair own) {
             return own.outstanding(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");

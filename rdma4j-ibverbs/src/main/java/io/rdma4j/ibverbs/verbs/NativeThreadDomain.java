@@ -7,6 +7,7 @@ import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -15,7 +16,7 @@ import io.rdma4j.verbs.ThreadDomain;
 import java.lang.foreign.Arena;
 
 /** A thread domain. */
-final class NativeThreadDomain implements ThreadDomain {
+public final class NativeThreadDomain implements ThreadDomain {
     private final ContextServices services;
     private final long pointer;
     private final ChildCounts children = new ChildCounts();
@@ -40,19 +41,19 @@ final class NativeThreadDomain implements ThreadDomain {
         return services.context();
     }
 
-    long pointer() {
+    public long pointer() {
         return pointer;
     }
 
-    ContextServices owner() {
+    public ContextServices owner() {
         return services;
     }
 
-    ChildCounts children() {
+    public ChildCounts children() {
         return children;
     }
 
-    void checkOpen() throws RdmaException {
+    public void checkOpen() throws RdmaException {
         if (isClosed) {
             throw RdmaClosedException.of("thread domain");
         }
