@@ -224,7 +224,7 @@ class ArchitectureTest {
                         "io.rdma4j.softnic..", "io.rdma4j.protocol..",
                         "io.rdma4j.jdk..", "io.rdma4j.event..", "io.rdma4j.verbs..",
                         "io.rdma4j.state..", "io.rdma4j.connection..",
-                        "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
+                        "io.rdma4j.observe..", "io.rdma4j.spi..", "io.rdma4j.device..", "org.jspecify.."))
                 .check(ALL);
     }
 
@@ -234,7 +234,7 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.ibverbs..",
                         "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.state..",
                         "io.rdma4j.connection..",
-                        "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
+                        "io.rdma4j.observe..", "io.rdma4j.spi..", "io.rdma4j.device..", "org.jspecify.."))
                 .check(ALL);
     }
 

@@ -77,7 +77,7 @@ public final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
      */
     public void beginUse(Object queue) throws RdmaException {
         checkOpen();
-        if (posting != null && posting != queue) {
+        if (posting != null && !posting.equals(queue)) {
             throw new RdmaException(Errno.EBUSY, PostRules.SEND,
                     "another queue pair is being posted a request that binds the memory window");
         }

@@ -170,7 +170,7 @@ public final class NativeQueuePair
         return control.isTooLate();
     }
 
-    /** {@return whether the driver may have lost requests that the calling thread has just accepted ({@link WorkLedger#accept})} */
+    /** {@return whether the driver may have lost requests that the calling thread has just accepted ({@code WorkLedger.accept})} */
     @Override
     public boolean isLostMeanwhile() {
         return control.isLostMeanwhile();

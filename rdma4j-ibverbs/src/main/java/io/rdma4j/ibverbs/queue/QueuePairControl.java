@@ -98,7 +98,7 @@ public final class QueuePairControl {
 
     /**
      * {@return whether the driver may have lost requests that the calling thread has just accepted
-     * ({@link WorkLedger#accept})} The thread that found the end has looked only for what was accepted before.
+     * ({@code WorkLedger.accept})} The thread that found the end has looked only for what was accepted before.
      */
     boolean isLostMeanwhile() {
         // Otherwise the state could be read first, and neither thread would see what the other has written.

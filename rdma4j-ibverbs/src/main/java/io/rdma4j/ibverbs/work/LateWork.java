@@ -11,7 +11,7 @@ import java.util.Deque;
 
 /**
  * What queue pairs have lost in a driver that never completes requests that are posted after the end
- * ({@link DriverFaults#losesLateWork}): they complete as flushed, after all completions of the driver. Any thread adds; one
+ * ({@code DriverFaults.losesLateWork}): they complete as flushed, after all completions of the driver. Any thread adds; one
  * thread at a time takes.
  *
  * <p>What was added before the driver's queue was found empty may be taken: after that the driver reports no success of it
