@@ -32,10 +32,6 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
-import java.io.FileInputStream;
-import java.io.FileOutputStream;
-import java.io.FileReader;
-import java.io.FileWriter;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
@@ -45,9 +41,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.DatagramChannel;
-import java.nio.channels.FileChannel;
 import java.nio.channels.Pipe;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -370,46 +364,6 @@ class ArchitectureTest {
                 .orShould().callMethod(MemorySegment.class, "load")
                 .orShould().callMethod(MemorySegment.class, "unload")
                 .orShould().callMethod(MemorySegment.class, "isLoaded").check(ALL);
-    }
-
-    /**
-     * Who touches files, in packages whose code runs in the thread that drives an engine, and why it may. But for recordings none is a
-     * disk's, and none is touched for a packet. No further one may come.
-     */
-    private static final Map<String, String> TOUCH_FILES = Map.of(
-            "AddressSpace", "/proc, when memory is registered",
-            "PcapWriter", "the recording that a program has asked for",
-            "PortHolder", "/proc, for the text of an error",
-            "ProcessFiles", "/proc, when another process is met or has ended",
-            "ProcessIdentity", "/proc, when a device opens");
-
-    @Test
-    void whoTouchesFilesInTheThreadThatDrivesAnEngineIsKnown() {
-        Set<String> found = ALL.stream()
-                .filter(resideInAnyPackage("io.rdma4j.softnic.roce..", "io.rdma4j.softnic.iwarp..",
-                        "io.rdma4j.softnic.ibcm..", "io.rdma4j.softnic.memory..",
-                        "io.rdma4j.softnic.network.."))
-                .filter(each -> each.getDirectDependenciesFromSelf().stream()
-                        .anyMatch(known -> isOfFiles(known.getTargetClass())))
-                .map(each -> outermost(each).getSimpleName()).collect(Collectors.toSet());
-        assertThat(found).containsExactlyInAnyOrderElementsOf(TOUCH_FILES.keySet());
-    }
-
-    /** A path alone is a name. */
-    private static boolean isOfFiles(JavaClass known) {
-        return (known.getPackageName().startsWith("java.nio.file")
-                && known.getName().endsWith("Files"))
-                || known.isAssignableTo(File.class) || known.isAssignableTo(RandomAccessFile.class)
-                || known.isAssignableTo(FileChannel.class)
-                || known.isAssignableTo(AsynchronousFileChannel.class)
-                || known.isAssignableTo(FileInputStream.class)
-                || known.isAssignableTo(FileOutputStream.class)
-                || known.isAssignableTo(FileReader.class)
-                || known.isAssignableTo(FileWriter.class);
-    }
-
-    private static JavaClass outermost(JavaClass of) {
-        return of.getEnclosingClass().map(ArchitectureTest::outermost).orElse(of);
     }
 
     /** The one place where mapped memory is written to its file. */
