@@ -2,7 +2,6 @@
 package io.rdma4j.benchmarks.sockets;
 
 import com.sun.net.httpserver.HttpServer;
-import io.rdma4j.benchmarks.workload.Stretch;
 
 import java.io.IOException;
 import java.io.OutputStream;

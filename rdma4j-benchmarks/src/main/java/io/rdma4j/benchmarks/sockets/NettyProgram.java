@@ -16,7 +16,6 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.rdma4j.benchmarks.workload.Stretch;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
-import io.rdma4j.benchmarks.workload.Stretch;
-
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
