@@ -22,8 +22,8 @@ import io.rdma4j.ibverbs.device.CompletionEventTarget;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.device.DriverLock;
 import io.rdma4j.ibverbs.memory.DomainServices;
-import io.rdma4j.ibverbs.work.LateWork;
-import io.rdma4j.ibverbs.work.LostWork;
+import io.rdma4j.ibverbs.work.FlushedRequests;
+import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -74,7 +74,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
     private final long pointer;
     private final MemorySegment notifyFunction;
     private final Arena arena = Arena.ofShared();
-    private final LateWork late = new LateWork();
+    private final FlushedRequests late = new FlushedRequests();
     private final Polling polling;
     private final WorkCompletion current = new WorkCompletion();
     private final ReentrantLock lock = new ReentrantLock();
@@ -358,7 +358,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
     }
 
     /** Completes requests that the driver has lost as flushed, after the driver's present completions. */
-    public void flush(LostWork lost) {
+    public void flush(LostRequests lost) {
         if (lost.isPossible()) {
             late.add(lost);
             onEvent();

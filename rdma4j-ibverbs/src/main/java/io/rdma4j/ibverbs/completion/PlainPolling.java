@@ -6,7 +6,7 @@ import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.ibverbs.work.LateWork;
+import io.rdma4j.ibverbs.work.FlushedRequests;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 
@@ -18,7 +18,7 @@ final class PlainPolling implements Polling {
     private final HotCalls calls;
     private final MemorySegment function;
     private final long queue;
-    private final LateWork late;
+    private final FlushedRequests late;
     private final MemorySegment batch;
     private final CompletionReading reading;
 
@@ -26,7 +26,7 @@ final class PlainPolling implements Polling {
      * @param queue the address of an {@code ibv_cq}
      * @param late the requests that the driver has lost, which complete after all of its own
      */
-    PlainPolling(ContextServices services, long queue, LateWork late, Arena arena) {
+    PlainPolling(ContextServices services, long queue, FlushedRequests late, Arena arena) {
         this.queue = queue;
         this.late = late;
         calls = services.hotCalls();

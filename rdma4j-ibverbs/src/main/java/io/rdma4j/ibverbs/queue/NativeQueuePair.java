@@ -11,7 +11,7 @@ import io.rdma4j.ibverbs.device.AwaitedQueuePair;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.device.KernelStateTarget;
 import io.rdma4j.ibverbs.memory.DomainServices;
-import io.rdma4j.ibverbs.work.LostWork;
+import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.ibverbs.work.OutstandingWork;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AsyncEventType;
@@ -457,7 +457,7 @@ public final class NativeQueuePair
     @Override
     public void flushReceives(int late) {
         if (receiveCompletions != null) {
-            receiveCompletions.flush(new LostWork(receives, receiveTag, number(), late));
+            receiveCompletions.flush(new LostRequests(receives, receiveTag, number(), late));
         }
     }
 

@@ -37,7 +37,7 @@ public final class NativeReceivePosting extends RequestChain<ReceiveWorkRequest>
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
             int requests, int maxElements) {
         super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work,
-                queuePair != null && domain.owner().faults().losesLateWork(), requests,
+                queuePair != null && domain.owner().faults().losesLateRequests(), requests,
                 Layout.ReceiveRequest.SIZE, Math.max(1, maxElements) * Layout.Element.SIZE);
         this.domain = domain;
         this.queuePair = queuePair;

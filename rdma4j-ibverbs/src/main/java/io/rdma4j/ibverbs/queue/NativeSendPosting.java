@@ -60,7 +60,7 @@ public final class NativeSendPosting extends RequestChain<SendWorkRequest> {
             OutstandingWork work, SendChecks checks, @Nullable ExtendedPosting extended) {
         super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
                 queuePair.pointer(), tag, work,
-                queuePair.owner().owner().faults().losesLateWork(),
+                queuePair.owner().owner().faults().losesLateRequests(),
                 queuePair.capabilities().maxSendRequests(),
                 SendRequest.SIZE, elementsSize(queuePair.capabilities())
                         + inlineSize(queuePair.capabilities()));

@@ -10,7 +10,7 @@ import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.memory.NativeMemoryRegion;
 import io.rdma4j.ibverbs.memory.NativeMemoryWindow;
-import io.rdma4j.ibverbs.work.LostWork;
+import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.ibverbs.work.OutstandingWork;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
@@ -80,8 +80,8 @@ public final class NativeSendQueue {
      *
      * @param late how many, the last ones, it was not given
      */
-    LostWork lost(int late) {
-        return new LostWork(work, tag, queuePair.number(), late);
+    LostRequests lost(int late) {
+        return new LostRequests(work, tag, queuePair.number(), late);
     }
 
     public void post(SendWorkRequest request) throws RdmaException {

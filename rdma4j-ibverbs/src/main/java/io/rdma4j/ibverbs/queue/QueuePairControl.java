@@ -93,7 +93,7 @@ public final class QueuePairControl {
 
     /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
     boolean isTooLate() {
-        return state == QueuePairState.ERR && services.faults().losesLateWork();
+        return state == QueuePairState.ERR && services.faults().losesLateRequests();
     }
 
     /**
@@ -154,7 +154,7 @@ public final class QueuePairControl {
 
     /** The kernel has moved it, as it connected or ended it. */
     public void onKernelState(QueuePairState next) {
-        if (next == QueuePairState.ERR && services.faults().losesLateWork()) {
+        if (next == QueuePairState.ERR && services.faults().losesLateRequests()) {
             onLossyEnd();
         } else if (!isClosed) {
             set(next, "CONNECTION");

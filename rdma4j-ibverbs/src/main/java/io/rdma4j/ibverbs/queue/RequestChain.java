@@ -54,7 +54,7 @@ public abstract class RequestChain<T> {
      * @param function the address of the function that posts
      * @param queue the queue pair or shared receive queue
      * @param tag the upper bits of each {@code wr_id}
-     * @param isLossy whether the driver loses late requests of this queue ({@code DriverFaults.losesLateWork})
+     * @param isLossy whether the driver loses late requests of this queue ({@code DriverFaults.losesLateRequests})
      * @param requests the capacity of the queue
      * @param size the size of a request in bytes; its elements follow it
      * @param behind the size in bytes of the elements and other data after it, a multiple of 8

@@ -11,19 +11,19 @@ import java.util.Deque;
 
 /**
  * What queue pairs have lost in a driver that never completes requests that are posted after the end
- * ({@code DriverFaults.losesLateWork}): they complete as flushed, after all completions of the driver. Any thread adds; one
+ * ({@code DriverFaults.losesLateRequests}): they complete as flushed, after all completions of the driver. Any thread adds; one
  * thread at a time takes.
  *
  * <p>What was added before the driver's queue was found empty may be taken: after that the driver reports no success of it
- * ({@link LostWork}).
+ * ({@link LostRequests}).
  */
-public final class LateWork {
-    private final Deque<LostWork> lost = new ArrayDeque<>();
+public final class FlushedRequests {
+    private final Deque<LostRequests> lost = new ArrayDeque<>();
     /** How many were added and removed. Both are written under the monitor. */
     private volatile long added;
     private volatile long removed;
 
-    public synchronized void add(LostWork work) {
+    public synchronized void add(LostRequests work) {
         lost.add(work);
         added = added + 1;
     }
@@ -56,7 +56,7 @@ public final class LateWork {
     public synchronized int take(MemorySegment into, int most, long known) {
         int filled = 0;
         while (filled == 0 && removed < known) {
-            LostWork first = lost.element();
+            LostRequests first = lost.element();
             while (filled < most && first.hasNext()) {
                 write(into, filled++ * Layout.WorkCompletion.SIZE, first);
             }
@@ -68,7 +68,7 @@ public final class LateWork {
         return filled;
     }
 
-    private static void write(MemorySegment into, long at, LostWork work) {
+    private static void write(MemorySegment into, long at, LostRequests work) {
         into.asSlice(at, Layout.WorkCompletion.SIZE).fill((byte) 0);
         Native.putLong(into, at + Layout.WorkCompletion.WR_ID, work.next());
         Native.putInt(into, at + Layout.WorkCompletion.STATUS,

@@ -5,19 +5,19 @@ package io.rdma4j.softnic.engine;
  * Decides when a poller need only check the source that had something last, because checking all takes longer: if the poller
  * comes back at once and has checked all sources recently.
  */
-public final class BriefLooks {
+public final class BriefPolls {
     /** How often the one source is checked in vain before all are. */
-    private static final int VAIN_LOOKS = 16;
-    /** No longer than so, and only if it has looked just now. */
-    private static final long LOOK_AT_ALL_NS = 100_000;
+    private static final int EMPTY_POLLS = 16;
+    /** No longer than so, and only if it has polled just now. */
+    private static final long POLL_ALL_NS = 100_000;
     private static final long JUST_NOW_NS = 10_000;
 
-    private long lastLookNs;
-    private long lastLookAtAllNs;
-    private int vainLooks;
+    private long lastPollNs;
+    private long lastPollOfAllNs;
+    private int emptyPolls;
 
-    /** Creates one for a poller that has not looked yet. */
-    public BriefLooks() {}
+    /** Creates one for a poller that has not polled yet. */
+    public BriefPolls() {}
 
     /**
      * {@return whether the check that begins now may be brief}
@@ -25,7 +25,7 @@ public final class BriefLooks {
      * @param isOften whether the caller comes back at once
      */
     public boolean isBrief(long nowNs, boolean isOften) {
-        return note(nowNs, isOften && nowNs - lastLookNs < JUST_NOW_NS && vainLooks < VAIN_LOOKS);
+        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS);
     }
 
     /**
@@ -36,17 +36,17 @@ public final class BriefLooks {
     }
 
     private boolean note(long nowNs, boolean isAllowed) {
-        boolean isBrief = isAllowed && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
-        lastLookNs = nowNs;
+        boolean isBrief = isAllowed && nowNs - lastPollOfAllNs < POLL_ALL_NS;
+        lastPollNs = nowNs;
         if (!isBrief) {
-            lastLookAtAllNs = nowNs;
-            vainLooks = 0;
+            lastPollOfAllNs = nowNs;
+            emptyPolls = 0;
         }
         return isBrief;
     }
 
     /** Records whether a brief check has found anything. */
-    public void onBriefLook(boolean hasFound) {
-        vainLooks = hasFound ? 0 : vainLooks + 1;
+    public void onBriefPoll(boolean hasFound) {
+        emptyPolls = hasFound ? 0 : emptyPolls + 1;
     }
 }

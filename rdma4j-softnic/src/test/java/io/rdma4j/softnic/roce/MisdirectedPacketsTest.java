@@ -43,7 +43,7 @@ import java.nio.ByteBuffer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What becomes of packets that reach the wrong one of the processes at an address. */
-class AstrayTest {
+class MisdirectedPacketsTest {
     private static final Gid PEER = Gid.of(InetAddress.ofLiteral("192.0.2.7"));
     private static final Gid OWN = Gid.of(InetAddress.ofLiteral("192.0.2.8"));
     private static final int PREFIX = 7;
@@ -71,8 +71,8 @@ class AstrayTest {
 
     /** The numbers of one prefix are this process's. */
     private static final class Shared implements PortSharing {
-        int astray;
-        int astrayPrefix;
+        int misdirected;
+        int misdirectedTo;
         int passedOn;
 
         @Override
@@ -137,9 +137,9 @@ class AstrayTest {
         }
 
         @Override
-        public void onAstray(int queuePair) {
-            astray++;
-            astrayPrefix = queuePair >>> QUEUE_PAIR_BITS;
+        public void onMisdirected(int queuePair) {
+            misdirected++;
+            misdirectedTo = queuePair >>> QUEUE_PAIR_BITS;
         }
     }
 
@@ -193,9 +193,9 @@ class AstrayTest {
     @Test
     void packetsOfAnotherProcessAreCountedAndReported() {
         receive((OTHER << PortSharing.QUEUE_PAIR_BITS) | 5);
-        assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isOne();
         assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isZero();
-        assertThat(sharing.astray).isOne();
+        assertThat(sharing.misdirected).isOne();
     }
 
     /** What a ring finds in shared memory that no device writes there. */
@@ -219,9 +219,9 @@ class AstrayTest {
     void messagesOfAnotherProcessAreNotAnsweredInItsPlace(String attribute, int at,
             String number) {
         receiveManagement(Integer.decode(attribute), at, Integer.decode(number));
-        assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
-        assertThat(sharing.astray).isOne();
-        assertThat(sharing.astrayPrefix).isEqualTo(OTHER);
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isOne();
+        assertThat(sharing.misdirected).isOne();
+        assertThat(sharing.misdirectedTo).isEqualTo(OTHER);
         assertThat(hasAnswer()).isFalse();
     }
 
@@ -230,7 +230,7 @@ class AstrayTest {
     @CsvSource({"0x10, 12, 0x01061f91", "0x13, 4, 0x07000005", "0x13, 4, 0x0b000005"})
     void messagesOfNobodyAreAnswered(String attribute, int at, String number) {
         receiveManagement(Integer.decode(attribute), at, Integer.decode(number));
-        assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isZero();
         assertThat(hasAnswer()).isTrue();
     }
 
@@ -239,8 +239,8 @@ class AstrayTest {
     void aWithdrawalOfNoRequestHereIsPassedOn() {
         receiveManagement(REJECT, 0, 5);
         assertThat(sharing.passedOn).isOne();
-        assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
-        assertThat(sharing.astray).isZero();
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isOne();
+        assertThat(sharing.misdirected).isZero();
         assertThat(hasAnswer()).isFalse();
     }
 
@@ -248,7 +248,7 @@ class AstrayTest {
     void whatWasPassedOnIsNotPassedOnAgain() {
         link.handler().onDatagram(datagram(management(REJECT, 0, 5)).passedOn());
         assertThat(sharing.passedOn).isZero();
-        assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isZero();
         assertThat(count(Counter.DROPPED_BAD_MAD)).isZero();
         assertThat(count(Counter.RCVD_PKTS)).isZero();
     }
@@ -263,9 +263,9 @@ class AstrayTest {
     @Test
     void packetsOfNoQueuePairOfThisProcessAreNot() {
         receive((PREFIX << PortSharing.QUEUE_PAIR_BITS) | 5);
-        assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
+        assertThat(count(Counter.DROPPED_MISDIRECTED)).isZero();
         assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isOne();
-        assertThat(sharing.astray).isZero();
+        assertThat(sharing.misdirected).isZero();
     }
 
     private static final class Unheard implements EngineQueuePair.Listener {
@@ -320,7 +320,7 @@ class AstrayTest {
     @CsvSource({"TIMEOUT, 1", "RTT_ESTIMATE, 1", "PROBE, 0", "SEQUENCE_NAK, 0", "IMPLIED_NAK, 0"})
     void aLongSilenceIsReported(RetransmissionCause cause, int reports) {
         reliable().retransmits(1, cause);
-        assertThat(sharing.astray).isEqualTo(reports);
+        assertThat(sharing.misdirected).isEqualTo(reports);
     }
 
     @Test
@@ -329,12 +329,12 @@ class AstrayTest {
                 40_000, 40_001, new ConnectionParameters(), 0, Mtu.MTU_1024, 0, null),
                 new Unanswered(), 0);
         link.onTime(0);
-        assertThat(sharing.astray).isZero();
+        assertThat(sharing.misdirected).isZero();
         // A look for what the system reports, which is too early to be a silence.
         link.onTime(manager.deadlineNs());
-        assertThat(sharing.astray).isZero();
+        assertThat(sharing.misdirected).isZero();
         link.onTime(manager.deadlineNs());
-        assertThat(sharing.astray).isOne();
+        assertThat(sharing.misdirected).isOne();
     }
 
     private static final class Unheeded implements IbCmConnection.Events {
@@ -375,7 +375,7 @@ class AstrayTest {
         link.onTime(manager.deadlineNs());
 
         assertThat(manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
-        assertThat(sharing.astray).isZero();
+        assertThat(sharing.misdirected).isZero();
     }
 
     private void receiveManagement(int attribute, int identifier) {

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * Finds the order of the sockets of a group after processes have died: when a socket is closed, the last one takes its
  * place, and the order of these closings is not known. Only under the lock of {@link SharedPort}.
  */
-final class PlaceFinder implements AutoCloseable {
+final class ReuseportOrder implements AutoCloseable {
     /** Longer than a process needs that runs. One that answers later gets a place that is left, until places are asked again. */
     static final long ANSWER_TIMEOUT_NS = 20_000_000;
     private static final long ANSWER_RETRY_NS = 50_000;
@@ -32,7 +32,7 @@ final class PlaceFinder implements AutoCloseable {
     private final long answerTimeoutNs;
 
     /** @param answerTimeoutNs how long to wait for answers */
-    PlaceFinder(SharedTable table, Prefixes prefixes, Arena arena, long answerTimeoutNs)
+    ReuseportOrder(SharedTable table, Prefixes prefixes, Arena arena, long answerTimeoutNs)
             throws LinuxSocket.Refused {
         this.table = table;
         this.prefixes = prefixes;

@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** What ids make of what their device does, with a device that a test drives. */
-class DeviceNewsTest {
+class DeviceReportsTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7471);
 
@@ -101,13 +101,13 @@ class DeviceNewsTest {
         assertThat(events.pollEvent(Duration.ZERO)).isNull();
     }
 
-    private static void tell(News news) {
+    private static void tell(Report report) {
         for (CmContext.Watcher watcher : FakeProvider.DEVICE.context().watchers) {
-            news.reach(watcher);
+            report.reach(watcher);
         }
     }
 
-    private interface News {
+    private interface Report {
         void reach(CmContext.Watcher watcher);
     }
 

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * Work that needs the lock of the shared table, for threads that must not wait for it, because a stopped process may have it:
  * it is done at once if the lock is free, else later in a thread of its own. Thread safe.
  */
-final class LockedWork {
+final class TableLockTask {
     /** Longer than others have the lock, if they run. */
     private static final long AT_ONCE_NS = 2_000_000;
     /** Longer than a process has it that joins while others do not answer, or while a new process starts. */
@@ -27,7 +27,7 @@ final class LockedWork {
      * @param work what to do under the lock
      * @param onRefused what the thread of its own does instead, without the lock, if it cannot get it
      */
-    LockedWork(TableLocks locks, Runnable work, Consumer<RdmaException> onRefused) {
+    TableLockTask(TableLocks locks, Runnable work, Consumer<RdmaException> onRefused) {
         this.locks = locks;
         this.work = work;
         this.onRefused = onRefused;

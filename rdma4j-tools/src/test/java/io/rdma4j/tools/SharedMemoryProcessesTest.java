@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two processes whose messages pass through memory that both have mapped. */
 @EnabledOnOs(OS.LINUX)
-class MeetingProcessesTest {
+class SharedMemoryProcessesTest {
     private static final String ADDRESS = Loopback.OWN;
     private static final int PATIENCE_S = 4;
     /** A client waits for its message to be sent, and for an answer. */

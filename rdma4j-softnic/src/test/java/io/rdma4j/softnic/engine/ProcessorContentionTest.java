@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Where others work on the processor, who looks for packets sleeps instead of giving way. */
-class CrowdingTest {
-    private static final long LONG_NS = Crowding.LONG_NS + 1;
+class ProcessorContentionTest {
+    private static final long LONG_NS = ProcessorContention.LONG_NS + 1;
 
     private final AtomicLong clock = new AtomicLong(1);
     /** How long after the one before a poll begins, and how long giving way takes. */
@@ -102,7 +102,7 @@ class CrowdingTest {
 
     @Test
     void whoComesBackAtOnceDoesNotSleep() {
-        awayNs = Crowding.LONG_NS / 2;
+        awayNs = ProcessorContention.LONG_NS / 2;
         for (int i = 0; i < 100; i++) {
             poll();
         }
@@ -121,26 +121,27 @@ class CrowdingTest {
     @Test
     void itIsTriedAgainEverMoreRarely() {
         AtomicLong now = new AtomicLong();
-        Crowding crowding = new Crowding(now::get);
-        for (long trustNs = Crowding.SHORTEST_TRUST_NS; trustNs < Crowding.LONGEST_TRUST_NS; trustNs *= 2) {
-            assertTrusted(crowding, now, trustNs);
+        ProcessorContention contention = new ProcessorContention(now::get);
+        for (long trustNs = ProcessorContention.SHORTEST_TRUST_NS; trustNs < ProcessorContention.LONGEST_TRUST_NS; trustNs *= 2) {
+            assertTrusted(contention, now, trustNs);
         }
-        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
-        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
+        assertTrusted(contention, now, ProcessorContention.LONGEST_TRUST_NS);
+        assertTrusted(contention, now, ProcessorContention.LONGEST_TRUST_NS);
         // The other thread was on another processor for a moment.
-        crowding.giveWay(now.get());
-        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
+        contention.yieldProcessor(now.get());
+        assertTrusted(contention, now, ProcessorContention.LONGEST_TRUST_NS);
         // There was none for as long.
-        crowding.giveWay(now.addAndGet(Crowding.LONGEST_TRUST_NS + 1));
-        assertTrusted(crowding, now, Crowding.SHORTEST_TRUST_NS);
+        contention.yieldProcessor(now.addAndGet(ProcessorContention.LONGEST_TRUST_NS + 1));
+        assertTrusted(contention, now, ProcessorContention.SHORTEST_TRUST_NS);
     }
 
     /** Another thread is active, and is remembered for so long. */
-    private static void assertTrusted(Crowding crowding, AtomicLong now, long trustNs) {
-        assertThat(crowding.isCrowded(now.get())).isFalse();
-        crowding.giveWay(now.getAndAdd(LONG_NS));
-        assertThat(crowding.isCrowded(now.addAndGet(trustNs) - 1)).isTrue();
-        assertThat(crowding.isCrowded(now.get())).isFalse();
+    private static void assertTrusted(ProcessorContention contention, AtomicLong now,
+            long trustNs) {
+        assertThat(contention.isContended(now.get())).isFalse();
+        contention.yieldProcessor(now.getAndAdd(LONG_NS));
+        assertThat(contention.isContended(now.addAndGet(trustNs) - 1)).isTrue();
+        assertThat(contention.isContended(now.get())).isFalse();
     }
 
     /** Counts who sleeps in it. */

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  * again after a while, at growing intervals, until it has gone well for as long. For one thread, or for several if it need not be
  * exact. Why: ADR 46.
  */
-final class Crowding {
+final class ProcessorContention {
     /** A yield that takes longer was to a thread that works. */
     static final long LONG_NS = 1_000_000;
     static final long SHORTEST_TRUST_NS = 5_000_000;
@@ -20,14 +20,14 @@ final class Crowding {
     private long trustNs = SHORTEST_TRUST_NS;
     private long untilNs;
 
-    Crowding(LongSupplier clock) {
+    ProcessorContention(LongSupplier clock) {
         this.clock = clock;
         untilNs = clock.getAsLong();
     }
 
     /** Yields the processor. {@return when it came back} */
     @SuppressWarnings("ThreadPriorityCheck") // Only speed depends on it.
-    long giveWay(long nowNs) {
+    long yieldProcessor(long nowNs) {
         Thread.yield();
         long backNs = clock.getAsLong();
         if (backNs - nowNs > LONG_NS) {
@@ -41,7 +41,7 @@ final class Crowding {
     }
 
     /** {@return whether to sleep rather than to give way} */
-    boolean isCrowded(long nowNs) {
+    boolean isContended(long nowNs) {
         return untilNs - nowNs > 0;
     }
 }

@@ -5,13 +5,13 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class BriefLooksTest {
-    private final BriefLooks looks = new BriefLooks();
+class BriefPollsTest {
+    private final BriefPolls briefPolls = new BriefPolls();
     private long nowNs = 1_000_000_000;
 
     private boolean look(long laterNs) {
         nowNs += laterNs;
-        return looks.isBrief(nowNs, true);
+        return briefPolls.isBrief(nowNs, true);
     }
 
     @Test
@@ -19,7 +19,7 @@ class BriefLooksTest {
         assertThat(look(0)).isFalse();
         assertThat(look(1_000)).isTrue();
         assertThat(look(20_000)).as("after a pause").isFalse();
-        assertThat(looks.isBrief(nowNs + 1_000, false)).as("without coming back").isFalse();
+        assertThat(briefPolls.isBrief(nowNs + 1_000, false)).as("without coming back").isFalse();
     }
 
     @Test
@@ -27,7 +27,7 @@ class BriefLooksTest {
         look(0);
         int brief = 0;
         while (look(5_000)) {
-            looks.onBriefLook(true);
+            briefPolls.onBriefPoll(true);
             brief++;
         }
         assertThat(brief).isEqualTo(19);
@@ -39,7 +39,7 @@ class BriefLooksTest {
         look(0);
         int brief = 0;
         while (look(100)) {
-            looks.onBriefLook(false);
+            briefPolls.onBriefPoll(false);
             brief++;
         }
         assertThat(brief).isEqualTo(16);
@@ -51,10 +51,10 @@ class BriefLooksTest {
         look(0);
         for (int i = 1; i < 5; i++) {
             nowNs += 20_000;
-            assertThat(looks.isBriefAfterFinding(nowNs)).as("%d us", 20 * i).isTrue();
+            assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("%d us", 20 * i).isTrue();
         }
         nowNs += 20_000;
-        assertThat(looks.isBriefAfterFinding(nowNs)).as("100 us").isFalse();
+        assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("100 us").isFalse();
         assertThat(look(1_000)).as("behind it").isTrue();
     }
 }

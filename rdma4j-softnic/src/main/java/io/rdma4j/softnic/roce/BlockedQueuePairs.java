@@ -10,50 +10,50 @@ import java.util.List;
  * Queue pairs that have packets to send but no room on their path through shared memory, because the process at its end
  * does not read. For the engine's owner.
  */
-final class HeldUpQueuePairs {
+final class BlockedQueuePairs {
     /** A reader of shared memory reports when there is room again, unless it has died. */
-    private static final long LOOK_AFTER_NS = 50_000_000;
+    private static final long CHECK_STALLED_NS = 50_000_000;
     /** The wait for a reader that makes progress; the same as for a full socket. */
-    private static final long LOOK_AGAIN_NS = 1_000_000;
+    private static final long CHECK_AGAIN_NS = 1_000_000;
 
     private final Engine engine;
-    private final List<RoceQueuePair> heldUp = new ArrayList<>();
+    private final List<RoceQueuePair> blocked = new ArrayList<>();
 
-    HeldUpQueuePairs(Engine engine) {
+    BlockedQueuePairs(Engine engine) {
         this.engine = engine;
     }
 
     void add(RoceQueuePair queuePair) {
-        if (!heldUp.contains(queuePair)) {
-            heldUp.add(queuePair);
+        if (!blocked.contains(queuePair)) {
+            blocked.add(queuePair);
         }
     }
 
     /** Removes a queue pair that sends nothing more. */
     void remove(RoceQueuePair queuePair) {
-        heldUp.remove(queuePair);
+        blocked.remove(queuePair);
     }
 
     /** Lets the queue pairs whose path has room again continue to send. */
     void goOn(long nowNs) {
-        for (int i = heldUp.size() - 1; i >= 0; i--) {
-            if (heldUp.get(i).hasRoom(nowNs)) {
-                engine.touched(heldUp.remove(i));
+        for (int i = blocked.size() - 1; i >= 0; i--) {
+            if (blocked.get(i).hasRoom(nowNs)) {
+                engine.touched(blocked.remove(i));
             }
         }
     }
 
-    /** {@return when to look after them, {@link Long#MAX_VALUE} for never} */
+    /** {@return when to check them, {@link Long#MAX_VALUE} for never} */
     long deadlineNs() {
-        if (heldUp.isEmpty()) {
+        if (blocked.isEmpty()) {
             return Long.MAX_VALUE;
         }
-        return engine.timeNs() + (isAnyReaderStandingStill() ? LOOK_AFTER_NS : LOOK_AGAIN_NS);
+        return engine.timeNs() + (isAnyReaderStandingStill() ? CHECK_STALLED_NS : CHECK_AGAIN_NS);
     }
 
     private boolean isAnyReaderStandingStill() {
-        for (int i = 0; i < heldUp.size(); i++) {
-            if (heldUp.get(i).isReaderStandingStill()) {
+        for (int i = 0; i < blocked.size(); i++) {
+            if (blocked.get(i).isReaderStandingStill()) {
                 return true;
             }
         }

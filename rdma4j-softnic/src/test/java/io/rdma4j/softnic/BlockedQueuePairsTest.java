@@ -14,13 +14,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Queue pairs that have something to send through memory to a device that does not read. */
-class HeldUpTest {
+class BlockedQueuePairsTest {
     private static final long MS = 1_000_000;
     private static final int LENGTH = Pair.MEMORY / 2;
 
     private final Pair pair;
 
-    HeldUpTest() throws Exception {
+    BlockedQueuePairsTest() throws Exception {
         pair = new Pair();
         pair.simulation.network.memory.meet(1, 0, 0);
     }
@@ -38,7 +38,7 @@ class HeldUpTest {
     }
 
     @Test
-    void whatIsHeldUpGoesOnWhenTheReaderDoes() throws Exception {
+    void whatIsBlockedGoesOnWhenTheReaderDoes() throws Exception {
         writeMuch();
         assertThat(deadlineNs()).isNotEqualTo(Long.MAX_VALUE);
         pair.settle();

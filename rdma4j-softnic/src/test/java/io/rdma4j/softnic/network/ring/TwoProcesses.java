@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /** A mailbox and who writes to it, in one process and in virtual time. */
-final class Meeting implements MailboxSystem, SharedMemory.Handler {
+final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     static final Gid WRITER = Gid.of(InetAddress.ofLiteral("192.0.2.1"));
     static final Gid OTHER_WRITER = Gid.of(InetAddress.ofLiteral("192.0.2.2"));
     static final Gid READER = Gid.of(InetAddress.ofLiteral("192.0.2.3"));
@@ -79,7 +79,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
         @Override
         public void release(MemorySegment pages) {
-            Meeting.this.release(pages);
+            TwoProcesses.this.release(pages);
         }
 
         @Override

@@ -10,7 +10,7 @@ package io.rdma4j.ibverbs.work;
  * <p>The driver stopped at one request, and has lost all after it. If none has failed yet, outstanding requests before the
  * first signaled one may have succeeded, of which nothing is reported, and are left out. For one thread.
  */
-public final class LostWork {
+public final class LostRequests {
     private static final long UNKNOWN = -1;
 
     private final OutstandingWork work;
@@ -26,7 +26,7 @@ public final class LostWork {
      * @param queuePair the number of the queue pair
      * @param late how many were not given to the driver at all: the last ones, which are lost in any case
      */
-    public LostWork(OutstandingWork work, long tag, int queuePair, int late) {
+    public LostRequests(OutstandingWork work, long tag, int queuePair, int late) {
         this.work = work;
         this.tag = tag;
         this.queuePair = queuePair;

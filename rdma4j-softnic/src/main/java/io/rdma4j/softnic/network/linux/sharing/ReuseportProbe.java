@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
  * directs it to the place that it names, and the receiver writes its prefix into the shared table. A nonce that only readers
  * of the table know keeps other senders out. No RoCE device processes it as a packet, because its opcode is reserved.
  */
-public final class PlaceProbe {
+public final class ReuseportProbe {
     /** Its first bytes: opcode 0xff and three more. */
     static final int MAGIC = 0xff72_3470;
     /** The offset of the place, one byte. */
@@ -22,7 +22,7 @@ public final class PlaceProbe {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
-    private PlaceProbe() {}
+    private ReuseportProbe() {}
 
     static void write(MemorySegment probe, int place, long nonce) {
         probe.fill((byte) 0);
