@@ -2,7 +2,7 @@
 /**
  * Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own.
  *
- * <p>Read first: {@code provider.NativeProvider}, which lists the devices, {@code verbs.NativeQueuePair}, which programs post to, and
+ * <p>Read first: {@code provider.NativeProvider}, which lists the devices, {@code queue.NativeQueuePair}, which programs post to, and
  * {@code cm.NativeConnections}.
  */
 module io.rdma4j.ibverbs {

@@ -64,7 +64,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Each queue pair of an id accepts at least this many bytes of inline data in a request. So the short forms of
      * {@link QueuePairOperations} can send small messages from memory without a region.
      */
-    public static final int INLINE_DATA = 64;
+    public static final int INLINE_DATA = OwnQueuePair.INLINE_DATA;
 
     /** The default of {@code net.rdma_ucm.max_backlog}. */
     private static final int MOST_WAITING = 1024;
@@ -73,7 +73,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     private final IdExchange.Kind kind;
     private final IdStateMachine states = new IdStateMachine();
     private final IdOptions options = new IdOptions();
-    private final IdEvents events;
+    private final IdChannel events;
     private final IdAddresses addresses;
     private final IdRoute route;
     private final IdQueuePair own;
@@ -95,7 +95,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
             throws RdmaException {
         AddressInfo.requireFitting(space, type);
         kind = new IdExchange.Kind(space, type);
-        events = new IdEvents(this, states, channel);
+        events = new IdChannel(this, states, channel);
         addresses = new IdAddresses(space, states, options, events, this::onDeviceGone);
         route = new IdRoute(states, events, addresses);
         own = new IdQueuePair(space, type, addresses);

@@ -92,15 +92,15 @@ final class DeviceFallback {
     // ---------------------------------------------------------------- for the ids that follow
 
     /** What becomes known of the id's destination. */
-    private interface News {
+    private interface DestinationReport {
         void tell(InetSocketAddress destination, String device);
     }
 
-    private void tell(News news) {
+    private void tell(DestinationReport report) {
         InetSocketAddress peer = addresses.peer();
         DeviceLease own = addresses.lease();
         if (peer != null && own != null) {
-            news.tell(peer, own.device().name());
+            report.tell(peer, own.device().name());
         }
     }
 

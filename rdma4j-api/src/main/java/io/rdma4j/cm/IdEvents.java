@@ -1,109 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.cm;
 
-import io.rdma4j.connection.ConnectionParameters;
-import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
-import io.rdma4j.event.UnacknowledgedEvents;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.UnknownEvents;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-
-/** The channel of an id's events, and how a synchronous id waits for them. */
-final class IdEvents {
-    /** The id, which only the events carry: no method of it is called here. */
-    private final CmId id;
-    private final IdStateMachine states;
-    private final UnacknowledgedEvents unacknowledged = new UnacknowledgedEvents();
-    private volatile CmEventChannel channel;
-    private volatile boolean isSynchronous;
-    private final AtomicBoolean isInStep = new AtomicBoolean();
-    private volatile @Nullable CmEvent last;
-    /** Of the devices that publish events of the id: one entry for each {@link #addDriver}. Guarded by this. */
-    private final List<ProgressDriver> drivers = new ArrayList<>();
-    /** Guarded by this. */
-    private boolean isClosed;
-
-    /** @param given the channel, or null for a synchronous id with one of its own */
-    IdEvents(CmId id, IdStateMachine states, @Nullable CmEventChannel given) throws RdmaException {
-        this.id = id;
-        this.states = states;
-        isSynchronous = given == null;
-        channel = given == null ? CmEventChannel.create() : given;
-        channel.attach();
-    }
-
-    CmEventChannel channel() {
-        return channel;
-    }
-
-    boolean isSynchronous() {
-        return isSynchronous;
-    }
-
-    /** {@return the event that ended the last step of a synchronous id} */
-    @Nullable
-    CmEvent last() {
-        return last;
-    }
-
-    // ---------------------------------------------------------------- publishing
-
+/** The events of an id, as the parts of the id see them: they publish, and wait for the outcome of a step if the id is synchronous. */
+interface IdEvents {
     /** Publishes an event of the id; may be called by the thread that drives the device. */
-    void publish(CmEventType type, EventDetails details) {
-        if (!states.is(IdState.CLOSED)) {
-            publish(new CmEvent(type.code(), id, null, details, unacknowledged));
-        }
-    }
+    void publish(CmEventType type, EventDetails details);
 
     /** Publishes an event of the id that this version does not know, as {@link UnknownEvents#onUnknownEvent} has it. */
-    void publishUnknown(int typeCode, int status) {
-        if (!states.is(IdState.CLOSED)) {
-            publish(new CmEvent(typeCode, id, null, EventDetails.unknown(status), unacknowledged));
-        }
-    }
+    void publishUnknown(int typeCode, int status);
 
-    /** Publishes the request of a new id in the channel of its listener. */
-    void publishRequest(IdEvents request, ConnectionParameters parameters) {
-        publish(new CmEvent(CmEventType.CONNECT_REQUEST.code(), request.id, id,
-                EventDetails.of(parameters), request.unacknowledged));
-    }
-
-    /** One lock with {@link #migrate}: no event goes to the old channel after the others have moved. */
-    private synchronized void publish(CmEvent event) {
-        channel.publish(event.published());
-    }
-
-    // ---------------------------------------------------------------- waiting
+    boolean isSynchronous();
 
     /** A step in progress; while there is one, a synchronous id cannot begin another. */
-    final class Step implements AutoCloseable {
-        private final boolean isAlone;
-
-        private Step(boolean isAlone) {
-            this.isAlone = isAlone;
-        }
-
+    interface Step extends AutoCloseable {
         /** As {@link IdEvents#complete}. */
-        void complete(String operation, CmEventType... expected) throws RdmaException {
-            IdEvents.this.complete(operation, expected);
-        }
+        void complete(String operation, CmEventType... expected) throws RdmaException;
 
         @Override
-        public void close() {
-            if (isAlone) {
-                isInStep.set(false);
-            }
-        }
+        void close();
     }
 
     /**
@@ -112,191 +30,14 @@ final class IdEvents {
      * @throws RdmaException EINVAL if another thread waits for the outcome of a step: there is one outcome
      *         for both
      */
-    Step begin(String operation) throws RdmaException {
-        boolean isAlone = isSynchronous;
-        if (isAlone && !isInStep.compareAndSet(false, true)) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "another thread waits for the outcome of a step of this id");
-        }
-        return new Step(isAlone);
-    }
+    Step begin(String operation) throws RdmaException;
 
     /** Waits for the outcome of a step, one of those given, if the id is synchronous. */
-    void complete(String operation, CmEventType... expected) throws RdmaException {
-        if (!isSynchronous) {
-            return;
-        }
-        List<CmEventType> outcomes = List.of(expected);
-        CmEvent event = channel.awaitOwnEvent();
-        while (!outcomes.contains(event.type()) && isNoOutcome(event.type())) {
-            event = channel.awaitOwnEvent();
-        }
-        remember(event);
-        if (outcomes.contains(event.type())) {
-            return;
-        }
-        if (event.isFailure()) {
-            throw event.failure(operation);
-        }
-        // Left behind by a step that the id began while it was asynchronous.
-        throw new RdmaException(Errno.EINVAL, operation,
-                event.type().text() + " came instead of " + outcomes.getFirst().text());
-    }
-
-    private static boolean isNoOutcome(CmEventType type) {
-        return type == CmEventType.TIMEWAIT_EXIT || type == CmEventType.ADDR_CHANGE
-                || type == CmEventType.USER || type == CmEventType.UNKNOWN;
-    }
-
-    /** Keeps an event for {@link CmId#event}. It keeps nobody from closing the id. */
-    void remember(CmEvent event) {
-        event.acknowledge();
-        last = event;
-    }
+    void complete(String operation, CmEventType... expected) throws RdmaException;
 
     /** A device publishes events of the id from now on; the thread that waits for them may drive it. */
-    synchronized void addDriver(ProgressDriver driver) {
-        drivers.add(driver);
-        channel.addDriver(driver);
-    }
+    void addDriver(ProgressDriver driver);
 
     /** Undoes one {@link #addDriver}. */
-    synchronized void removeDriver(ProgressDriver driver) {
-        if (drivers.remove(driver)) {
-            channel.removeDriver(driver);
-        }
-    }
-
-    // ---------------------------------------------------------------- moving and the end
-
-    /**
-     * Sends events elsewhere from now on, those that wait included.
-     *
-     * @param given the channel, or null to make the id synchronous
-     * @param requests of this id, a listener. Those that no thread has taken move along
-     * @throws RdmaException EBUSY if an event was taken and not acknowledged; then nothing has moved
-     */
-    void migrate(@Nullable CmEventChannel given, Collection<IdEvents> requests)
-            throws RdmaException {
-        if (given == null && isSynchronous) {
-            throw new RdmaException(Errno.EINVAL, "migrate id", "the id is synchronous already");
-        }
-        CmEventChannel target = given == null ? CmEventChannel.create() : given;
-        target.attach();
-        boolean isMoved = false;
-        try {
-            moveTo(target, given, requests);
-            isMoved = true;
-        } finally {
-            if (!isMoved) {
-                leave(target, given == null);
-            }
-        }
-    }
-
-    private void moveTo(CmEventChannel target, @Nullable CmEventChannel given,
-            Collection<IdEvents> requests) throws RdmaException {
-        CmEventChannel left;
-        boolean wasOwn;
-        synchronized (this) {
-            if (isClosed) {
-                throw IdStateMachine.closed();
-            }
-            left = channel;
-            wasOwn = isSynchronous;
-            List<EventQueue.Published<CmEvent>> moved = left.removeUnlessTaken(id, unacknowledged);
-            if (moved == null) {
-                throw AsyncEvents.unacknowledged("migrate id", unacknowledged.count());
-            }
-            last = null;
-            redirect(target, given == null);
-            Set<CmId> untaken = new HashSet<>();
-            moved.forEach(each -> untaken.add(each.event().id()));
-            List<Following> following = new ArrayList<>();
-            for (IdEvents request : requests) {
-                if (untaken.contains(request.id)
-                        && (given != null || !request.isSynchronous())) {
-                    following.add(request.follow(given));
-                }
-            }
-            // Only now: who takes a request finds the channel of its id changed.
-            moved.forEach(target::publish);
-            following.forEach(Following::publish);
-        }
-        leave(left, wasOwn);
-    }
-
-    /** What waited for an id that follows its listener, and where it waits from now on. */
-    private record Following(CmEventChannel target, List<EventQueue.Published<CmEvent>> events) {
-        void publish() {
-            events.forEach(target::publish);
-        }
-    }
-
-    /** The listener has moved, and no thread has taken the request of this id. */
-    private Following follow(@Nullable CmEventChannel given) throws RdmaException {
-        CmEventChannel target = given == null ? CmEventChannel.create() : given;
-        target.attach();
-        CmEventChannel left;
-        boolean wasOwn;
-        List<EventQueue.Published<CmEvent>> moved;
-        synchronized (this) {
-            left = channel;
-            wasOwn = isSynchronous;
-            moved = left.removeUnlessTaken(id, unacknowledged);
-            redirect(target, given == null);
-        }
-        leave(left, wasOwn);
-        return new Following(target, moved == null ? List.of() : moved);
-    }
-
-    /** Under the monitor. */
-    private void redirect(CmEventChannel target, boolean isOwn) {
-        drivers.forEach(target::addDriver);
-        drivers.forEach(channel::removeDriver);
-        channel = target;
-        isSynchronous = isOwn;
-    }
-
-    private static void leave(CmEventChannel left, boolean wasOwn) throws RdmaException {
-        left.detach();
-        if (wasOwn) {
-            left.close();
-        }
-    }
-
-    /**
-     * The id is closed, if no thread holds an event of it: from now on none gets one. Idempotent.
-     *
-     * @throws RdmaException EBUSY while an event was taken and not acknowledged; then nothing has changed
-     */
-    void end() throws RdmaException {
-        if (!endUnlessTaken()) {
-            throw new RdmaException(Errno.EBUSY, "close id", unacknowledged.count()
-                    + " event(s) are not acknowledged; acknowledge them first, also the one at hand:"
-                    + " CmEvent.acknowledge()");
-        }
-    }
-
-    /** As {@link #end}. {@return false instead of failing} */
-    synchronized boolean endUnlessTaken() {
-        boolean isEnded = unacknowledged.end();
-        if (isEnded) {
-            channel.discard(unacknowledged);
-        }
-        return isEnded;
-    }
-
-    /** The id is closed, and nothing publishes here any more. Idempotent. */
-    void close() throws RdmaException {
-        CmEventChannel left;
-        synchronized (this) {
-            if (isClosed) {
-                return;
-            }
-            isClosed = true;
-            left = channel;
-        }
-        leave(left, isSynchronous);
-    }
+    void removeDriver(ProgressDriver driver);
 }

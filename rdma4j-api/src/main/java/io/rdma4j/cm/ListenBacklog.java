@@ -26,22 +26,22 @@ import java.util.function.Supplier;
 final class ListenBacklog {
     private final IdExchange.Kind kind;
     private final IdStateMachine states;
-    private final IdEvents events;
+    private final IdChannel events;
     private final IdAddresses addresses;
     private final IdOptions options;
     private final Supplier<Incoming> newId;
     private final DeviceListeners listeners;
     /** Requests that no thread has taken, and their events; also the lock of its changes. */
-    private final Map<CmId, IdEvents> waiting = new LinkedHashMap<>();
+    private final Map<CmId, IdChannel> waiting = new LinkedHashMap<>();
     /** Guarded by {@link #waiting}. */
     private boolean isClosed;
 
     /** A new id for a request, and its parts. */
-    record Incoming(CmId id, IdStateMachine states, IdEvents events, IdAddresses addresses,
+    record Incoming(CmId id, IdStateMachine states, IdChannel events, IdAddresses addresses,
             IdExchange exchange) {}
 
     /** @param newId creates an id for a request, with the channel of the listener, or synchronous like it */
-    ListenBacklog(IdExchange.Kind kind, IdStateMachine states, IdEvents events,
+    ListenBacklog(IdExchange.Kind kind, IdStateMachine states, IdChannel events,
             IdAddresses addresses, IdOptions options, Supplier<Incoming> newId) {
         this.kind = kind;
         this.states = states;

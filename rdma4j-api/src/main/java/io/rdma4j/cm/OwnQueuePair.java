@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue pair of an id, with the completion queues and channels made for it. */
 final class OwnQueuePair {
+    /** How many bytes of inline data it accepts at least. */
+    static final int INLINE_DATA = 64;
+
     final QueuePair queuePair;
     private final @Nullable CompletionQueue ownSendQueue;
     private final @Nullable CompletionQueue ownReceiveQueue;
@@ -67,9 +70,9 @@ final class OwnQueuePair {
 
     /** The short forms that send memory without a region need room for it. */
     private static QueuePairCapabilities withInlineData(QueuePairCapabilities wanted) {
-        return wanted.maxInlineData() >= CmId.INLINE_DATA || wanted.maxSendRequests() == 0
+        return wanted.maxInlineData() >= INLINE_DATA || wanted.maxSendRequests() == 0
                 ? wanted
-                : wanted.withInlineData(CmId.INLINE_DATA);
+                : wanted.withInlineData(INLINE_DATA);
     }
 
     private static CompletionQueue completionQueue(DeviceContext context, int requests)

@@ -222,7 +222,7 @@ final class SharedDevice implements CmContext.Watcher {
                 try {
                     event.accept(listener);
                 } catch (RuntimeException | Error failed) {
-                    // The other ids wait for this news.
+                    // The other ids wait for it.
                     LOG.log(System.Logger.Level.ERROR,
                             "an id failed to hear of " + device.name(), failed);
                 }

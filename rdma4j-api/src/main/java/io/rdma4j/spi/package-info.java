@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a device implements for the connection manager, and parts that every device needs.
+ * What a device implements for the connection manager, and values of every device.
  *
  * <p>This is not part of the interface for programs, and changes with the providers. {@link java.util.ServiceLoader} finds a provider as a
  * {@link io.rdma4j.verbs.RdmaProvider}. A device that supports the connection manager implements

@@ -2,11 +2,11 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.device.CompletionEvents;
+import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
-import io.rdma4j.spi.CompletionEvents;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;

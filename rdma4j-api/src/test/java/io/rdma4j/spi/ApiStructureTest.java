@@ -12,13 +12,13 @@ class ApiStructureTest extends StructureContract {
     /** From top to bottom. */
     private static final List<Set<String>> LAYERS = List.of(
             Set.of("cm"),
-            Set.of("spi"),
+            Set.of("device", "spi"),
             Set.of("connection", "observe.jfr"),
             Set.of("verbs"),
             Set.of("event", "observe.registry"),
             Set.of("jdk", "observe.jmx", "state"));
     /** Circles of more than five classes. They may shrink, and no further one may come. */
-    private static final Map<String, Integer> KNOTS = Map.of("cm", 16, "spi", 6, "verbs", 29);
+    private static final Map<String, Integer> KNOTS = Map.of("spi", 6, "verbs", 29);
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("AsynchronousEvent.PROBE",
             "ConnectionEvent.PROBE", "EventDetails.NONE",

@@ -43,12 +43,12 @@ class CounterTest {
     CounterTest() throws Exception {}
 
     /**
-     * The port going down is for the system to say, what goes astray for another process, and what is malformed for a ring:
-     * see AstrayTest.
+     * The port going down is for the system to say, what comes for another process, and what is malformed for a ring:
+     * see MisdirectedPacketsTest.
      */
     // [IBTA 9.6.1-1] [IBTA 9.6.1-2] [IBTA 9.6.1-3]
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LINK_DOWNED", "DROPPED_ASTRAY",
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"LINK_DOWNED", "DROPPED_MISDIRECTED",
         "DROPPED_MALFORMED"})
     void counterCountsWhatItSays(Counter counter) throws Exception {
         switch (counter) {
@@ -210,7 +210,7 @@ class CounterTest {
                 assertThat(counted(pair.b.node.context, counter)).isEqualTo(2);
             }
             case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
-            case LINK_DOWNED, DROPPED_ASTRAY, DROPPED_MALFORMED ->
+            case LINK_DOWNED, DROPPED_MISDIRECTED, DROPPED_MALFORMED ->
                 throw new IllegalArgumentException("not tested here");
         }
     }

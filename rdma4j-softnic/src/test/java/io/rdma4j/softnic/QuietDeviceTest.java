@@ -79,8 +79,8 @@ class QuietDeviceTest {
             NetworkInterface loopback = NetworkInterface
                     .getByInetAddress(InetAddress.getLoopbackAddress());
             return switch (this) {
-                case SHARED -> new LinuxNetwork(loopback, LinuxNetwork.Meeting.OTHERS);
-                case LINUX -> new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
+                case SHARED -> new LinuxNetwork(loopback, LinuxNetwork.SharedMemoryUse.OTHERS);
+                case LINUX -> new LinuxNetwork(loopback, LinuxNetwork.SharedMemoryUse.NEVER);
                 case DIRECT, PORTABLE -> new PortableNetwork(loopback);
             };
         }

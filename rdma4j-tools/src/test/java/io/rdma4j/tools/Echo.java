@@ -97,9 +97,9 @@ final class Echo {
             longestNs = Math.max(longestNs, System.nanoTime() - startNs);
             Thread.sleep(PAUSE_MS);
         }
-        System.out.printf("answered %d, longest %d ms, sent again %d, astray %d%n", number,
+        System.out.printf("answered %d, longest %d ms, sent again %d, misdirected %d%n", number,
                 longestNs / 1_000_000, id.queuePair().counters().get("retransmitted_pkts"),
-                id.context().counters().get("dropped_astray"));
+                id.context().counters().get("dropped_misdirected"));
     }
 
     private void send() throws IOException {

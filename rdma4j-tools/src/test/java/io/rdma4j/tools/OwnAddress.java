@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 
 /**
  * Commands in this process are at {@link Loopback#OWN} while the tests of a class run. At 127.0.0.1 there are the processes of
- * other tests as well; when one of them is killed, packets of its neighbours may go astray, which unreliable services do
+ * other tests as well; when one of them is killed, packets of its neighbours may be misdirected, which unreliable services do
  * not repeat.
  */
 final class OwnAddress implements BeforeAllCallback, AfterAllCallback {

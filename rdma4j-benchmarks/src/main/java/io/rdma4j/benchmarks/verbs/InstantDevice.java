@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.verbs;
 
+import io.rdma4j.ibverbs.device.NativeLibraries;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.verbs.NativeContext;
-import io.rdma4j.ibverbs.verbs.NativeLibraries;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;

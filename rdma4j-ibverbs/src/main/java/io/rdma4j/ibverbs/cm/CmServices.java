@@ -6,6 +6,7 @@ import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.DeviceWatchers;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.PortReservation;
@@ -22,7 +23,6 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
 /**
@@ -39,7 +39,7 @@ public final class CmServices {
     private final CmContext via;
     private final boolean isIwarp;
     private final Set<Open> open = ConcurrentHashMap.newKeySet();
-    private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
+    private final DeviceWatchers watchers = new DeviceWatchers();
     private final UnaryOperator<CmListener.Handler> following;
     private volatile boolean isClosed;
 
@@ -181,7 +181,7 @@ public final class CmServices {
     /** {@return whether an event was about the device; its watchers were then notified} */
     boolean hearOfDevice(NativeId id, IdEvent event) {
         if (event.type() == EventType.DEVICE_REMOVAL) {
-            watchers.forEach(CmContext.Watcher::onDeviceGone);
+            watchers.onDeviceGone();
             return true;
         }
         if (event.type() != EventType.ADDR_CHANGE) {
@@ -189,7 +189,7 @@ public final class CmServices {
         }
         try {
             InetAddress changed = id.local("hear of address").getAddress();
-            watchers.forEach(each -> each.onAddressChanged(changed));
+            watchers.onAddressChanged(changed);
         } catch (RdmaException closed) {
             // The id was closed, so the address is not needed any more.
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.provider;
 
+import io.rdma4j.ibverbs.device.NativeLibraries;
 import io.rdma4j.ibverbs.diagnosis.Diagnosis;
 import io.rdma4j.ibverbs.diagnosis.Finding;
-import io.rdma4j.ibverbs.verbs.NativeLibraries;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.RdmaProvider;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.values;
 
+import io.rdma4j.device.ReportedDevice;
+import io.rdma4j.device.ReportedPort;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttrEx;
 import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Native;
-import io.rdma4j.spi.ReportedDevice;
-import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.PortAttributes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.ibverbs.device.AsyncEventTarget;
 import io.rdma4j.ibverbs.observe.ShownContext;
 import io.rdma4j.observe.jmx.QueuePairData;
 import io.rdma4j.verbs.Gid;

@@ -22,14 +22,14 @@ import java.util.function.BiConsumer;
  *
  * @param states notified of the number of a queue pair and its state, before the connection's own handler
  */
-record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
+public record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
     /** {@return a handler of a queue pair that connects} */
     CmConnection.Handler active(int queuePair, CmConnection.Handler handler) {
         return new Following(handler, queuePair);
     }
 
     /** {@return a handler of requests; their queue pairs become known when they are accepted} */
-    CmListener.Handler passive(CmListener.Handler handler) {
+    public CmListener.Handler passive(CmListener.Handler handler) {
         return new CmListener.Handler() {
             @Override
             public CmConnection.Handler onRequest(CmContext via, CmConnection request,

@@ -2,12 +2,24 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.cm.CmServices;
 import io.rdma4j.ibverbs.cm.NativeConnections;
+import io.rdma4j.ibverbs.completion.NativeCompletionQueue;
+import io.rdma4j.ibverbs.device.AwaitedQueuePair;
+import io.rdma4j.ibverbs.device.Closing;
+import io.rdma4j.ibverbs.device.ContextServices;
+import io.rdma4j.ibverbs.device.DeviceQueries;
+import io.rdma4j.ibverbs.device.GidFiles;
+import io.rdma4j.ibverbs.device.KernelStateTarget;
+import io.rdma4j.ibverbs.device.NativeLibraries;
+import io.rdma4j.ibverbs.memory.NativeDeviceMemory;
 import io.rdma4j.ibverbs.observe.KernelCounters;
-import io.rdma4j.ibverbs.observe.OpenDevices;
+import io.rdma4j.ibverbs.observe.ObservedDevices;
+import io.rdma4j.ibverbs.xrc.NativeXrcDomain;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -15,10 +27,8 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -88,10 +98,10 @@ public final class NativeContext implements CmContext, CmServices.Owner {
             services.groupLids(found::groupLid);
         }
         services.events().start();
-        OpenDevices.OF_PROCESS.add(view);
+        ObservedDevices.OF_PROCESS.add(view);
     }
 
-    ContextServices services() {
+    public ContextServices services() {
         return services;
     }
 
@@ -176,43 +186,15 @@ public final class NativeContext implements CmContext, CmServices.Owner {
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return services.inCall(arena -> {
             NativeProtectionDomain domain = new NativeProtectionDomain(services);
-            services.dependents().add();
+            services.children().add(ObjectKind.PROTECTION_DOMAIN);
             return domain;
         });
     }
 
     @Override
     public ExtendedCompletionQueue createExtendedCompletionQueue(
-            CompletionQueueInitAttributes wanted)
-            throws RdmaException {
-        services.checkOpen();
-        String operation = "create completion queue";
-        CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
-        if (attributes.capacity() < 1) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "the capacity must be at least 1, not " + attributes.capacity());
-        }
-        if (attributes.completionVector() < 0
-                || attributes.completionVector() >= Math.max(1, services.completionVectors())) {
-            throw new RdmaException(Errno.EINVAL, operation, "the completion vector must be from 0"
-                    + " to " + (services.completionVectors() - 1) + ", not "
-                    + attributes.completionVector());
-        }
-        ProtectionDomain parent = attributes.parentDomain();
-        DomainServices own = parent == null ? null
-                : DomainServices.own(parent, services, operation);
-        return services.inCall(arena -> {
-            if (own != null) {
-                own.requireParent(operation);
-            }
-            try {
-                NativeCompletionQueue queue = new NativeCompletionQueue(services, attributes, own);
-                services.dependents().add();
-                return queue;
-            } catch (OutOfMemoryError none) {
-                throw MemoryErrors.outOfMemory(operation, none);
-            }
-        });
+            CompletionQueueInitAttributes wanted) throws RdmaException {
+        return NativeCompletionQueue.create(services, wanted);
     }
 
     @Override
@@ -326,7 +308,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
-        if (queuePair instanceof NativeQueuePair own) {
+        if (queuePair instanceof AwaitedQueuePair own) {
             return own.ended(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");
@@ -334,7 +316,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public Outstanding outstanding(QueuePair queuePair, boolean ofReceives) throws RdmaException {
-        if (queuePair instanceof NativeQueuePair own) {
+        if (queuePair instanceof AwaitedQueuePair own) {
             return own.outstanding(ofReceives);
         }
         throw new IllegalArgumentException("the queue pair is of another device");
@@ -367,7 +349,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
         if (!services.beginClose(operation)) {
             return;
         }
-        OpenDevices.OF_PROCESS.remove(view);
+        ObservedDevices.OF_PROCESS.remove(view);
         NativeConnections manager = connections;
         // From the last to the first. Nobody can close it again, so each is done even if one before it fails.
         try (Closing _ = () -> services.closeDevice(operation);

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.RegionMemory;
+import io.rdma4j.device.RegionPlace;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.device.ContextServices;
+import io.rdma4j.ibverbs.memory.DomainServices;
+import io.rdma4j.ibverbs.memory.Elements;
+import io.rdma4j.ibverbs.memory.NativeAddressHandle;
+import io.rdma4j.ibverbs.memory.NativeDeviceMemory;
+import io.rdma4j.ibverbs.memory.NativeMemoryRegion;
+import io.rdma4j.ibverbs.memory.NativeMemoryWindow;
+import io.rdma4j.ibverbs.memory.RegionChecks;
+import io.rdma4j.ibverbs.memory.RegionTable;
+import io.rdma4j.ibverbs.queue.NativeQueuePair;
+import io.rdma4j.ibverbs.queue.NativeSharedReceiveQueue;
 import io.rdma4j.spi.MemoryErrors;
-import io.rdma4j.spi.RegionMemory;
-import io.rdma4j.spi.RegionPlace;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -84,9 +96,9 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
         }
         services = new DomainServices(this, root, pointer, threadDomain != null);
         regions = services.regions();
-        root.dependents().add();
+        root.children().add(ObjectKind.PARENT_DOMAIN);
         if (threadDomain != null) {
-            threadDomain.dependents().add();
+            threadDomain.children().add(ObjectKind.PARENT_DOMAIN);
         }
     }
 
@@ -410,14 +422,18 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
             if (services.isClosed()) {
                 return;
             }
-            services.dependents().requireNone(operation);
+            services.children().requireNone(operation);
             context.verbs().get(VerbsSymbol.DEALLOC_PD).call(pointer).check(operation,
                     "objects made in it are alive");
             services.onClosed();
             DomainServices root = services.root();
-            (root == null ? context.dependents() : root.dependents()).remove();
+            if (root == null) {
+                context.children().remove(ObjectKind.PROTECTION_DOMAIN);
+            } else {
+                root.children().remove(ObjectKind.PARENT_DOMAIN);
+            }
             if (threadDomain != null) {
-                threadDomain.dependents().remove();
+                threadDomain.children().remove(ObjectKind.PARENT_DOMAIN);
             }
         } finally {
             context.unlock();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
-import io.rdma4j.spi.ResourceText;
+import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -13,10 +16,10 @@ import io.rdma4j.verbs.ThreadDomain;
 import java.lang.foreign.Arena;
 
 /** A thread domain. */
-final class NativeThreadDomain implements ThreadDomain {
+public final class NativeThreadDomain implements ThreadDomain {
     private final ContextServices services;
     private final long pointer;
-    private final Dependents dependents = new Dependents();
+    private final ChildCounts children = new ChildCounts();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
@@ -30,7 +33,7 @@ final class NativeThreadDomain implements ThreadDomain {
                     arena.allocate(ThreadDomainInitAttr.SIZE, 8).address())
                     .pointer(operation, "the driver has no thread domains, or no room for another");
         }
-        services.dependents().add();
+        services.children().add(ObjectKind.THREAD_DOMAIN);
     }
 
     @Override
@@ -38,19 +41,19 @@ final class NativeThreadDomain implements ThreadDomain {
         return services.context();
     }
 
-    long pointer() {
+    public long pointer() {
         return pointer;
     }
 
-    ContextServices owner() {
+    public ContextServices owner() {
         return services;
     }
 
-    Dependents dependents() {
-        return dependents;
+    public ChildCounts children() {
+        return children;
     }
 
-    void checkOpen() throws RdmaException {
+    public void checkOpen() throws RdmaException {
         if (isClosed) {
             throw RdmaClosedException.of("thread domain");
         }
@@ -64,11 +67,11 @@ final class NativeThreadDomain implements ThreadDomain {
             if (isClosed) {
                 return;
             }
-            dependents.requireNone(operation);
+            children.requireNone(operation);
             services.functions().require(ContextOperation.DEALLOC_TD, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
-            services.dependents().remove();
+            services.children().remove(ObjectKind.THREAD_DOMAIN);
         } finally {
             services.unlock();
         }

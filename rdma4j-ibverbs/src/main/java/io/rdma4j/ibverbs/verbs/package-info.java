@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The verbs' objects of native devices. Each owns one object of libibverbs, and passes calls to it only while that object
- * exists. Only {@code NativeContext} and {@code ConnectionManager} know the package {@code io.rdma4j.ibverbs.cm}; the
- * others know connections by the interfaces of {@code io.rdma4j.spi}. What objects need of the open device, of their domain and of
- * their queue pair are {@code ContextServices}, {@code DomainServices} and {@code QueuePairServices}, which know none of these objects.
+ * A native device that is open, and its protection domains, which make all other objects. Each object owns one of libibverbs, and passes
+ * calls to it only while that exists. Only {@code NativeContext} and {@code ConnectionManager} know the package {@code
+ * io.rdma4j.ibverbs.cm}. The packages {@code xrc}, {@code queue}, {@code completion}, {@code memory}, {@code device} and {@code work} are
+ * below it, each above the next.
  */
 @NullMarked
 package io.rdma4j.ibverbs.verbs;

@@ -2,6 +2,9 @@
 package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.device.ReportedDevice;
+import io.rdma4j.device.ReportedGid;
+import io.rdma4j.device.ReportedPort;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.CmConnection;
@@ -11,9 +14,6 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.ReportedDevice;
-import io.rdma4j.spi.ReportedGid;
-import io.rdma4j.spi.ReportedPort;
 import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;

@@ -7,6 +7,8 @@ import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.queue.NativeQueuePair;
+import io.rdma4j.ibverbs.queue.NativeSharedReceiveQueue;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;

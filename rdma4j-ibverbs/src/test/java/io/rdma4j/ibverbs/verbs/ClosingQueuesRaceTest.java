@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.ibverbs.completion.NativeCompletionQueue;
+import io.rdma4j.ibverbs.queue.NativeQueuePair;
+import io.rdma4j.ibverbs.queue.NativeSharedReceiveQueue;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;

@@ -16,6 +16,8 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
 import io.rdma4j.ibverbs.abi.Signature;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.device.CallChoice;
+import io.rdma4j.ibverbs.queue.ExtendedPosting;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.BufferAllocator;

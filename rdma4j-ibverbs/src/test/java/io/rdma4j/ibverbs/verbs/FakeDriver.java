@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.FakeLibrary;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.device.NativeLibraries;
 import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.testkit.ListedDevice;
 import io.rdma4j.verbs.AddressHandleAttributes;

@@ -11,6 +11,7 @@ import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.queue.NativeQueuePair;
 import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.observe.jmx.QueuePairData;
 import io.rdma4j.testkit.FlightRecording;

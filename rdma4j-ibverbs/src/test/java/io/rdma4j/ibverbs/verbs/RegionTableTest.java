@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.ibverbs.memory.NativeMemoryRegion;
+import io.rdma4j.ibverbs.memory.RegionTable;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,8 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.work.OutstandingWork;
+import io.rdma4j.ibverbs.work.WorkLedger;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;

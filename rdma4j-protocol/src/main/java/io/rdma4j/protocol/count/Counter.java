@@ -72,7 +72,7 @@ public enum Counter {
     DROPPED_UNKNOWN_QP(
             "packets dropped: no queue pair of that number and transport service"),
     /** Packets dropped: they are for another process that shares the address; a reliable peer sends them again. */
-    DROPPED_ASTRAY("packets dropped: for another process that shares the address"),
+    DROPPED_MISDIRECTED("packets dropped: for another process that shares the address"),
     /** Packets dropped: the queue pair is not ready to receive. */
     DROPPED_NOT_READY("packets dropped: the queue pair is not ready to receive"),
     /** Packets dropped: their source address is not that of the queue pair's peer. */

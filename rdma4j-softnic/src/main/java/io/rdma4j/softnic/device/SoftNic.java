@@ -12,18 +12,16 @@ import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
-import io.rdma4j.softnic.verbs.ChildCounts;
-import io.rdma4j.softnic.verbs.Limits;
+import io.rdma4j.softnic.verbs.NicObjects;
 import io.rdma4j.softnic.verbs.NicServices;
 import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
-import io.rdma4j.softnic.verbs.SoftQueuePair;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.DeviceWatchers;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +29,6 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -59,19 +55,17 @@ public final class SoftNic
     private final Transport transport;
     private final EngineDriver driver;
     private final MemoryTable memory;
-    private final ChildCounts totals = new ChildCounts();
+    private final NicObjects objects = new NicObjects();
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
-    private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final NicAddresses addresses;
     private final FileFlusher flusher;
     private final SoftPort port;
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
-    private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private Map<String, String> details = Map.of();
     private @Nullable ShownDevice shown;
-    private final DeviceListeners watchers = new DeviceListeners();
+    private final DeviceWatchers watchers = new DeviceWatchers();
     /** Changed only by {@link OpenDevices}, one thread at a time; read by any thread. */
     private volatile int contexts;
 
@@ -169,7 +163,7 @@ public final class SoftNic
         try {
             FlightEvents.prepare();
             PacketEvents.prepare();
-            shown = ShownDevice.show(new DeviceBean(this));
+            shown = ShownDevice.show(new SoftDeviceBean(this));
             monitor.watch(this);
             isObserved = true;
         } finally {
@@ -187,7 +181,7 @@ public final class SoftNic
     }
 
     @Override
-    public void release(SoftDeviceContext context) {
+    public void release(CmContext context) {
         openContexts.remove(context);
         OPEN.release(this);
     }
@@ -289,11 +283,6 @@ public final class SoftNic
     }
 
     @Override
-    public Set<SoftQueuePair> queuePairs() {
-        return queuePairs;
-    }
-
-    @Override
     public MemoryTable memory() {
         return memory;
     }
@@ -304,8 +293,8 @@ public final class SoftNic
     }
 
     @Override
-    public ChildCounts totals() {
-        return totals;
+    public NicObjects objects() {
+        return objects;
     }
 
     @Override
@@ -355,20 +344,6 @@ public final class SoftNic
     @Override
     public long wallclockNs() {
         return wallclockOffsetNs + System.nanoTime();
-    }
-
-    @Override
-    public void takeDeviceMemory(long byteSize) throws RdmaException {
-        if (byteSize > deviceMemoryLeft) {
-            throw new RdmaException(Errno.ENOMEM, "allocate device memory",
-                    byteSize + " bytes are more than the " + deviceMemoryLeft + " that are left");
-        }
-        deviceMemoryLeft -= byteSize;
-    }
-
-    @Override
-    public void releaseDeviceMemory(long byteSize) {
-        deviceMemoryLeft += byteSize;
     }
 
     /**

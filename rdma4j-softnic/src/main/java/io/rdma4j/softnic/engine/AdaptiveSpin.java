@@ -25,12 +25,12 @@ final class AdaptiveSpin {
     private long roundNs;
     private long lastNs;
     private long durationNs = LONGEST_NS / 2;
-    private final Crowding crowding;
+    private final ProcessorContention contention;
 
     /** Long after the last packet. */
-    AdaptiveSpin(LongSupplier clock, Crowding crowding) {
+    AdaptiveSpin(LongSupplier clock, ProcessorContention contention) {
         lastNs = clock.getAsLong() - LONGEST_NS;
-        this.crowding = crowding;
+        this.contention = contention;
     }
 
     /** A round has run. */
@@ -54,10 +54,10 @@ final class AdaptiveSpin {
         }
         long tookNs = nowNs - roundStartNs;
         roundNs = roundNs == 0 ? tookNs : Math.min(tookNs, roundNs + roundNs / 16 + 1);
-        if (nowNs - lastNs >= durationNs || crowding.isCrowded(nowNs)) {
+        if (nowNs - lastNs >= durationNs || contention.isContended(nowNs)) {
             return false;
         }
-        crowding.giveWay(nowNs);
+        contention.yieldProcessor(nowNs);
         return true;
     }
 

@@ -23,10 +23,10 @@ final class BackgroundThread {
     private long patienceNs = LEAST_PATIENCE_NS;
 
     BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name,
-            LongSupplier clock, Crowding crowding) {
+            LongSupplier clock, ProcessorContention contention) {
         this.driver = driver;
         this.waiters = waiters;
-        spin = new AdaptiveSpin(clock, crowding);
+        spin = new AdaptiveSpin(clock, contention);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 

@@ -83,7 +83,7 @@ public final class EngineDriver {
     /** The last poll began long after the one before, and says when it ended. */
     private boolean marksEnd;
     /** Of all threads. Shared like the time before. */
-    private final Crowding crowding;
+    private final ProcessorContention contention;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     private volatile boolean isEnded;
@@ -107,10 +107,10 @@ public final class EngineDriver {
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
         lastFoundNs = nowNs;
-        crowding = new Crowding(clock);
-        waiters = new EngineWaiters(this, clock, crowding);
+        contention = new ProcessorContention(clock);
+        waiters = new EngineWaiters(this, clock, contention);
         background = name == null ? null
-                : new BackgroundThread(this, waiters, name, clock, crowding);
+                : new BackgroundThread(this, waiters, name, clock, contention);
     }
 
     /** Starts the background thread, if there is one. */
@@ -371,7 +371,7 @@ public final class EngineDriver {
                 }
                 isVain = !engine.hasReceived();
                 leavesWork = isHeldBack;
-                if (isVain && !more && !leavesWork && crowding.isCrowded(nowNs)) {
+                if (isVain && !more && !leavesWork && contention.isContended(nowNs)) {
                     dueNs = engine.deadlineNs();
                 }
                 // A background thread that is about to sleep by an older state sees this.
@@ -413,7 +413,7 @@ public final class EngineDriver {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
             lastPollNs = clock.getAsLong();
         } else {
-            lastPollNs = crowding.giveWay(nowNs);
+            lastPollNs = contention.yieldProcessor(nowNs);
         }
     }
 

@@ -36,12 +36,12 @@ final class EngineWaiters implements ProgressDriver {
     private long drives;
     private volatile long lastDrive;
 
-    EngineWaiters(EngineDriver driver, LongSupplier clock, Crowding crowding) {
+    EngineWaiters(EngineDriver driver, LongSupplier clock, ProcessorContention contention) {
         this.driver = driver;
         wake = driver::wake;
         lastDrivenNs = clock.getAsLong() - EngineDriver.POLLING_NS;
         lastUrgentDriveNs = lastDrivenNs;
-        spin = new AdaptiveSpin(clock, crowding);
+        spin = new AdaptiveSpin(clock, contention);
     }
 
     // ---------------------------------------------------------------- for threads that wait

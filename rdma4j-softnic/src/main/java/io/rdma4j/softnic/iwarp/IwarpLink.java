@@ -4,7 +4,7 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.protocol.iwarp.wire.Crc32c;
 import io.rdma4j.protocol.iwarp.wire.FpduView;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
-import io.rdma4j.softnic.engine.BriefLooks;
+import io.rdma4j.softnic.engine.BriefPolls;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.Link;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
@@ -41,7 +41,7 @@ final class IwarpLink implements Link {
     static final int MOST_ASKING = 1024;
 
     private final StreamNetwork network;
-    private final BriefLooks looks = new BriefLooks();
+    private final BriefPolls briefPolls = new BriefPolls();
     private final IwarpSettings settings;
     private final Engine engine;
     private final Arena arena;
@@ -305,10 +305,10 @@ final class IwarpLink implements Link {
             free();
             return false;
         }
-        boolean isBrief = looks.isBrief(nowNs, isOften);
+        boolean isBrief = briefPolls.isBrief(nowNs, isOften);
         hasReceived = isBrief ? network.pollBriefly() : network.poll();
         if (isBrief) {
-            looks.onBriefLook(hasReceived);
+            briefPolls.onBriefPoll(hasReceived);
         }
         return hasMore;
     }

@@ -53,7 +53,7 @@ public interface PortSharing {
         }
 
         @Override
-        public void onAstray(int queuePair) {
+        public void onMisdirected(int queuePair) {
             // No other process has numbers here.
         }
 
@@ -146,7 +146,7 @@ public interface PortSharing {
      *
      * @param queuePair the destination queue pair; 0 if only the sender knows it
      */
-    void onAstray(int queuePair);
+    void onMisdirected(int queuePair);
 
     /**
      * Checks that what this process has entered for others to find is still there, and enters it again if not: another

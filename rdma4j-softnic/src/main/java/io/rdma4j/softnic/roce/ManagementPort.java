@@ -48,8 +48,8 @@ final class ManagementPort {
         CmAddressee addressee = CmAddressee.of(mad);
         int other = otherReceiver(addressee, packet.destination());
         if (other != 0) {
-            sharing.onAstray(other << PortSharing.QUEUE_PAIR_BITS);
-            return Counter.DROPPED_ASTRAY;
+            sharing.onMisdirected(other << PortSharing.QUEUE_PAIR_BITS);
+            return Counter.DROPPED_MISDIRECTED;
         }
         try {
             if (manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)) {
@@ -57,7 +57,7 @@ final class ManagementPort {
             }
             if (!(addressee instanceof CmAddressee.Requested)) {
                 // It may have been for a process that has died and whose place another one has taken.
-                sharing.onAstray(0);
+                sharing.onMisdirected(0);
             }
             return Counter.DROPPED_BAD_MAD;
         } catch (RuntimeException | InternalError defect) {
@@ -148,7 +148,7 @@ final class ManagementPort {
         try {
             if (manager.onDeadline(nowNs)) {
                 // The message may have reached a stopped process, which cannot report that it is not its own.
-                sharing.onAstray(0);
+                sharing.onMisdirected(0);
             }
         } catch (RuntimeException | InternalError defect) {
             contain(defect);

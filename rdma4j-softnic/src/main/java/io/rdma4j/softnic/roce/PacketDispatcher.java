@@ -167,8 +167,8 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             if (sharing.isOwn(number)) {
                 drop(Counter.DROPPED_UNKNOWN_QP, source);
             } else {
-                drop(Counter.DROPPED_ASTRAY, source);
-                sharing.onAstray(number);
+                drop(Counter.DROPPED_MISDIRECTED, source);
+                sharing.onMisdirected(number);
             }
             return;
         }
@@ -229,7 +229,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         countManagement(datagram.length());
         Counter drop = management.onPacket(packet, engine.timeNs());
         if (drop != null) {
-            drop(sharing.passOn(datagram) ? Counter.DROPPED_ASTRAY : drop, packet.source());
+            drop(sharing.passOn(datagram) ? Counter.DROPPED_MISDIRECTED : drop, packet.source());
         }
     }
 

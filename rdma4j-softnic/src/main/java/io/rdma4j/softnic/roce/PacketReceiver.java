@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.roce;
 
-import io.rdma4j.softnic.engine.BriefLooks;
+import io.rdma4j.softnic.engine.BriefPolls;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;
@@ -22,7 +22,7 @@ final class PacketReceiver {
     private final DatagramNetwork network;
     private final PacketDispatcher dispatcher;
     private final @Nullable SharedMemory memory;
-    private final BriefLooks looks = new BriefLooks();
+    private final BriefPolls briefPolls = new BriefPolls();
     /** The source of the last packets. */
     private int busy;
     private boolean hasReceived;
@@ -49,9 +49,9 @@ final class PacketReceiver {
         if (hasReceived) {
             busy = MEMORY;
             // A port that had more than was taken is emptied first.
-            isBrief = looks.isBriefAfterFinding(nowNs) && !isMoreAtPorts;
+            isBrief = briefPolls.isBriefAfterFinding(nowNs) && !isMoreAtPorts;
         } else {
-            isBrief = looks.isBrief(nowNs, isOften);
+            isBrief = briefPolls.isBrief(nowNs, isOften);
         }
         return (isBrief ? receiveBriefly() : receiveFromAll()) || more;
     }
@@ -69,7 +69,7 @@ final class PacketReceiver {
             return receiveFromAll();
         }
         int received = network.ports().get(busy).receiveBriefly(dispatcher, BUDGET);
-        looks.onBriefLook(received > 0);
+        briefPolls.onBriefPoll(received > 0);
         hasReceived |= received > 0;
         return received >= BUDGET;
     }

@@ -148,9 +148,9 @@ public final class RoceFamily implements DeviceFamily {
             Loopback loopback) throws RdmaException {
         if (choice.kind() == NetworkBackend.LINUX) {
             return new LinuxNetwork(on, switch (loopback) {
-                case AUTO -> LinuxNetwork.Meeting.OTHERS;
-                case SHARED -> LinuxNetwork.Meeting.ALL;
-                case DIRECT, NETWORK -> LinuxNetwork.Meeting.NEVER;
+                case AUTO -> LinuxNetwork.SharedMemoryUse.OTHERS;
+                case SHARED -> LinuxNetwork.SharedMemoryUse.ALL;
+                case DIRECT, NETWORK -> LinuxNetwork.SharedMemoryUse.NEVER;
             });
         }
         if (loopback == Loopback.SHARED) {

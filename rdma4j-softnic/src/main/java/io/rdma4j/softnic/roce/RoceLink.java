@@ -38,7 +38,7 @@ final class RoceLink implements Link {
     private final PeerRoundTrips peers = new PeerRoundTrips();
     private final ManagementPort management;
     private final PortSharing sharing;
-    private final HeldUpQueuePairs heldUp;
+    private final BlockedQueuePairs blocked;
     private final PacketDispatcher dispatcher;
     private final PacketReceiver receiver;
     private final FullPorts ports;
@@ -65,7 +65,7 @@ final class RoceLink implements Link {
         this.paths = paths;
         memory = network.sharedMemory();
         connectionManager.identifiers(sharing.prefix(), numbers::nextIdentifier);
-        heldUp = new HeldUpQueuePairs(engine);
+        blocked = new BlockedQueuePairs(engine);
         try {
             management = new ManagementPort(connectionManager, sharing, arena);
             dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
@@ -136,7 +136,7 @@ final class RoceLink implements Link {
      * report that they are not its own.
      */
     void onSilence() {
-        sharing.onAstray(0);
+        sharing.onMisdirected(0);
     }
 
     /** {@return why packets to the end of a path have not arrived lately, as this host's system says; null if it does not} */
@@ -158,7 +158,7 @@ final class RoceLink implements Link {
 
     /** A queue pair is closed. */
     void onDetached(RoceQueuePair queuePair) {
-        heldUp.remove(queuePair);
+        blocked.remove(queuePair);
     }
 
     // ---------------------------------------------------------------- receiving
@@ -201,7 +201,7 @@ final class RoceLink implements Link {
             return false;
         }
         isPortFull = !network.pollDue(nowNs);
-        heldUp.goOn(nowNs);
+        blocked.goOn(nowNs);
         while (!isPortFull && management.pollTransmit(outgoing)) {
             send(null);
         }
@@ -232,12 +232,12 @@ final class RoceLink implements Link {
         return sent;
     }
 
-    /** {@return whether the path of a queue pair has room; if not, notes the queue pair as held up} */
+    /** {@return whether the path of a queue pair has room; if not, notes the queue pair as blocked} */
     private boolean hasRoom(RoceQueuePair queuePair) {
         if (memory == null || queuePair.hasRoom(engine.timeNs())) {
             return true;
         }
-        heldUp.add(queuePair);
+        blocked.add(queuePair);
         return false;
     }
 
@@ -373,7 +373,7 @@ final class RoceLink implements Link {
         }
         long fullNs = isPortFull ? engine.timeNs() + RETRY_FULL_NS : Long.MAX_VALUE;
         return Math.min(Math.min(network.nextDueNs(), management.deadlineNs()),
-                Math.min(fullNs, heldUp.deadlineNs()));
+                Math.min(fullNs, blocked.deadlineNs()));
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.device.ObjectKind;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
@@ -20,7 +21,6 @@ import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
-import io.rdma4j.softnic.verbs.ObjectKind;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.softnic.verbs.UnreliableDatagrams;
@@ -312,9 +312,10 @@ public final class RoceTransport implements Transport {
                             + " max_mcast_qp_attach is " + Limits.GROUP_MEMBERS);
         }
         if (network.port(group) == null) {
-            host.totals().requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS, "max_mcast_grp");
+            host.objects().totals().requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS,
+                    "max_mcast_grp");
             network.join(group);
-            host.totals().add(ObjectKind.MULTICAST_GROUP);
+            host.objects().totals().add(ObjectKind.MULTICAST_GROUP);
         }
         groups.join(group, (RoceQueuePair) queuePair, blocksMulticastLoopback);
     }
@@ -323,7 +324,7 @@ public final class RoceTransport implements Transport {
     public void leave(Gid group, EngineQueuePair queuePair) {
         if (groups.leave(group, (RoceQueuePair) queuePair)) {
             network.leave(group);
-            host.totals().remove(ObjectKind.MULTICAST_GROUP);
+            host.objects().totals().remove(ObjectKind.MULTICAST_GROUP);
         }
     }
 }

@@ -12,17 +12,17 @@ import java.util.Set;
 
 /** The multicast groups that a queue pair is attached to. */
 final class GroupMemberships {
-    private final SoftQueuePair queuePair;
+    private final SoftQueuePairServices queuePair;
     private final EngineQueuePair engineSide;
     private final NicServices nic;
     private final boolean blocksMulticastLoopback;
     private final Set<Gid> groups = new HashSet<>();
 
-    GroupMemberships(SoftQueuePair queuePair, EngineQueuePair engineSide, QueuePairSpec spec) {
+    GroupMemberships(SoftQueuePairServices queuePair, boolean blocksMulticastLoopback) {
         this.queuePair = queuePair;
-        this.engineSide = engineSide;
-        nic = queuePair.owner().nic();
-        blocksMulticastLoopback = spec.blocksMulticastLoopback();
+        engineSide = queuePair.engineSide();
+        nic = queuePair.domain().nic();
+        this.blocksMulticastLoopback = blocksMulticastLoopback;
     }
 
     void attach(Gid group) throws RdmaException {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ReportedBits;
+import io.rdma4j.device.ReportedDevice;
 import io.rdma4j.spi.MemoryErrors;
-import io.rdma4j.spi.ReportedBits;
-import io.rdma4j.spi.ReportedDevice;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;

@@ -18,8 +18,7 @@ final class ModifyChecks {
 
     private ModifyChecks() {}
 
-    static void check(SoftDeviceContext context, QueuePairAttributes attributes)
-            throws RdmaException {
+    static void check(NicServices nic, QueuePairAttributes attributes) throws RdmaException {
         if (attributes.isSet(QueuePairAttribute.ALTERNATE_PATH)
                 || (attributes.isSet(QueuePairAttribute.PATH_MIGRATION_STATE)
                         && attributes.pathMigrationState() != PathMigrationState.MIGRATED)) {
@@ -45,10 +44,10 @@ final class ModifyChecks {
                     attributes.maxDestinationReadAtomic(), 0, Limits.READ_ATOMIC);
         }
         if (attributes.isSet(QueuePairAttribute.PATH_MTU)) {
-            checkPathMtu(context.nic(), attributes);
+            checkPathMtu(nic, attributes);
         }
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-            checkPath(OPERATION, context.nic().port().gids(), attributes.addressVector());
+            checkPath(OPERATION, nic.port().gids(), attributes.addressVector());
             if (attributes.addressVector().destination().isMulticast()) {
                 throw new RdmaException(Errno.EINVAL, OPERATION, "ah_attr.dgid "
                         + attributes.addressVector().destination().addressText()

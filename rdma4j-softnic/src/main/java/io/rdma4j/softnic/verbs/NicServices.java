@@ -8,10 +8,8 @@ import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaDevice;
-import io.rdma4j.verbs.RdmaException;
 
 import java.util.Map;
-import java.util.Set;
 
 /** What the objects of the verbs need of their open device. */
 public interface NicServices extends CompletionRing.Clock {
@@ -44,21 +42,8 @@ public interface NicServices extends CompletionRing.Clock {
     /** {@return the flusher of mapped files} */
     FileFlusher flusher();
 
-    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
-    ChildCounts totals();
-
-    /** {@return the queue pairs, for any thread} */
-    Set<SoftQueuePair> queuePairs();
-
-    /**
-     * Reserves device memory. For the engine's owner.
-     *
-     * @throws RdmaException ENOMEM if not enough is left
-     */
-    void takeDeviceMemory(long byteSize) throws RdmaException;
-
-    /** Gives device memory back. For the engine's owner. */
-    void releaseDeviceMemory(long byteSize);
+    /** {@return all objects of the device in this process} */
+    NicObjects objects();
 
     /** {@return facts about the device besides its attributes, by name, as text for people} */
     Map<String, String> details();
@@ -70,5 +55,5 @@ public interface NicServices extends CompletionRing.Clock {
     void forget(CmContext.Watcher watcher);
 
     /** A context was closed. */
-    void release(SoftDeviceContext context);
+    void release(CmContext context);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -13,14 +14,13 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
 /** The checks of a request when it is posted; all other errors are reported by its completion. */
 final class PostChecks {
-    static final String SEND = "post send";
-    static final String RECEIVE = "post receive";
+    static final String SEND = PostRules.SEND;
+    static final String RECEIVE = PostRules.RECEIVE;
     private static final String BIND = "bind memory window";
 
     private PostChecks() {}
@@ -29,18 +29,11 @@ final class PostChecks {
      * @param length the payload length in bytes
      * @param bindable the type of memory window that the request may bind
      */
-    static void check(SendWorkRequest request, long length, SoftQueuePair queuePair,
+    static void check(SendWorkRequest request, long length, SoftQueuePairServices queuePair,
             QueuePairCapabilities sizes, MemoryWindowType bindable) throws RdmaException {
-        QueuePairState state = queuePair.lastState();
-        switch (state) {
-            case RTS, SQD, SQE, ERR -> {
-                // Allowed; in SQE and ERR it is flushed.
-            }
-            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, SEND,
-                    "the queue pair is in state " + state + "; sends need RTS");
-        }
+        PostRules.requireSendState(queuePair.state(), SEND);
         if (!queuePair.offered().contains(request.opcode())) {
-            throw notOffered(SEND, queuePair.owner().nic().transport(), queuePair.type(),
+            throw queuePair.domain().nic().transport().notOffered(SEND, queuePair.type(),
                     request.opcode());
         }
         if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
@@ -51,11 +44,8 @@ final class PostChecks {
         if (request.has(SendFlag.IP_CHECKSUM)) {
             throw RdmaException.unsupported(SEND, "IP_CHECKSUM is for raw packets");
         }
-        if (request.elements().count() > sizes.maxSendElements()) {
-            throw new RdmaException(Errno.EINVAL, SEND, "the request has "
-                    + request.elements().count() + " elements; the queue pair was created for "
-                    + sizes.maxSendElements());
-        }
+        PostRules.requireElements(request.elements().count(), sizes.maxSendElements(),
+                "queue pair", SEND);
         if (request.has(SendFlag.INLINE)) {
             checkInline(length, request.opcode(), sizes.maxInlineData());
         }
@@ -69,29 +59,10 @@ final class PostChecks {
         }
     }
 
-    /** Checks that an element of a list is not null. */
-    static void requireGiven(@Nullable Object request) {
-        if (request == null) {
-            throw new IllegalStateException("it is null");
-        }
-    }
-
     /** {@return bytes of payload} */
     static long length(SendWorkRequest request) {
         MemorySegment inline = request.inlineData();
         return inline == null ? request.elements().totalLength() : inline.byteSize();
-    }
-
-    /** {@return why queue pairs of a type cannot do something} */
-    static RdmaException notOffered(String operation, Transport transport, QueuePairType type,
-            SendOpcode opcode) {
-        for (QueuePairType other : QueuePairType.values()) {
-            if (transport.operations(other).contains(opcode)) {
-                return new RdmaException(Errno.EINVAL, operation,
-                        "queue pairs of type " + type + " cannot do " + opcode);
-            }
-        }
-        return RdmaException.unsupported(operation, "this device does not offer " + opcode);
     }
 
     /** Whether inline data fits. */
@@ -171,7 +142,7 @@ final class PostChecks {
 
     /** Checks that a queue pair may bind a window of type 1 to a region. {@return the window} */
     static SoftMemoryWindow checkBindOfTypeOne(MemoryWindow window, MemoryWindowBind bind,
-            SoftProtectionDomain domain) throws RdmaException {
+            SoftDomainServices domain) throws RdmaException {
         if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {
             throw new RdmaException(Errno.EINVAL, BIND,
                     "only a window of type 1 of this device is bound here, not " + window.type());
@@ -186,14 +157,14 @@ final class PostChecks {
         return own;
     }
 
-    private static void checkDatagram(SendWorkRequest request, SoftQueuePair queuePair,
+    private static void checkDatagram(SendWorkRequest request, SoftQueuePairServices queuePair,
             long length) throws RdmaException {
         if (!(request.addressHandle() instanceof SoftAddressHandle handle)) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     "a datagram needs an address handle of this device");
         }
         handle.checkOpen();
-        if (!handle.owner().root().equals(queuePair.owner().root())) {
+        if (!handle.owner().root().equals(queuePair.domain().root())) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     "the address handle is of another protection domain than the queue pair");
         }
@@ -210,11 +181,8 @@ final class PostChecks {
             throw new RdmaException(Errno.EINVAL, RECEIVE,
                     "the queue pair is in state RESET; receives need INIT or later");
         }
-        if (request.elements().count() > sizes.maxReceiveElements()) {
-            throw new RdmaException(Errno.EINVAL, RECEIVE, "the request has "
-                    + request.elements().count() + " elements; the queue pair was created for "
-                    + sizes.maxReceiveElements());
-        }
+        PostRules.requireElements(request.elements().count(), sizes.maxReceiveElements(),
+                "queue pair", RECEIVE);
     }
 
     static RdmaException full(boolean isSend, int capacity) {

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.verbs.BufferAllocator;
+import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -14,11 +15,11 @@ import java.lang.foreign.MemorySegment;
  * @param domain the domain that it was allocated for
  * @param giver the allocator, which gets it back
  */
-record QueueMemory(MemorySegment memory, SoftProtectionDomain domain, BufferAllocator giver) {
+record QueueMemory(MemorySegment memory, ProtectionDomain domain, BufferAllocator giver) {
     private static final int ALIGNMENT = 64;
 
     /** {@return memory from an allocator, null if it provides none; the queue then uses its own} */
-    static @Nullable QueueMemory allocate(SoftProtectionDomain domain, BufferAllocator allocator,
+    static @Nullable QueueMemory allocate(ProtectionDomain domain, BufferAllocator allocator,
             long byteSize) {
         MemorySegment given = allocator.allocate(domain, byteSize, ALIGNMENT);
         if (given == null) {

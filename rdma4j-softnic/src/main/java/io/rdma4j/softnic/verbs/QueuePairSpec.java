@@ -37,7 +37,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
     private static final String OPERATION = "create queue pair";
 
     /** Checks the requested attributes. */
-    static QueuePairSpec of(SoftProtectionDomain domain, QueuePairInitAttributes wanted)
+    static QueuePairSpec of(SoftDomainServices domain, QueuePairInitAttributes wanted)
             throws RdmaException {
         Transport transport = domain.nic().transport();
         Set<SendOpcode> offered = transport.operations(wanted.type());
@@ -63,7 +63,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         if (operations != null) {
             for (SendOpcode operation : operations) {
                 if (!offered.contains(operation)) {
-                    throw PostChecks.notOffered(OPERATION, transport, wanted.type(), operation);
+                    throw transport.notOffered(OPERATION, wanted.type(), operation);
                 }
             }
         }
@@ -83,7 +83,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
                 : String.join(", ", types.subList(0, last)) + " and " + types.get(last);
     }
 
-    private static SoftCompletionQueue own(SoftDeviceContext context,
+    private static SoftCompletionQueue own(SoftContextServices context,
             @Nullable CompletionQueue queue, String which) throws RdmaException {
         if (!(queue instanceof SoftCompletionQueue own) || !own.owner().equals(context)) {
             throw new RdmaException(Errno.EINVAL, OPERATION,
@@ -94,7 +94,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         return own;
     }
 
-    private static @Nullable SoftSharedReceiveQueue own(SoftProtectionDomain domain,
+    private static @Nullable SoftSharedReceiveQueue own(SoftDomainServices domain,
             @Nullable SharedReceiveQueue queue) throws RdmaException {
         if (queue == null) {
             return null;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.ReceiveRing;
@@ -13,19 +14,18 @@ import java.util.List;
 
 /** The way of receive requests into a queue pair's own receive queue: checked and copied. */
 final class ReceivePosting {
-    private final SoftQueuePair queuePair;
+    private final SoftQueuePairServices queuePair;
     private final ReceiveRing ring;
     private final QueuePairSpec spec;
     private final EngineDriver driver;
     private final EngineQueuePair engineSide;
 
-    ReceivePosting(SoftQueuePair queuePair, ReceiveRing ring, QueuePairSpec spec,
-            EngineDriver driver, EngineQueuePair engineSide) {
+    ReceivePosting(SoftQueuePairServices queuePair, ReceiveRing ring, QueuePairSpec spec) {
         this.queuePair = queuePair;
         this.ring = ring;
         this.spec = spec;
-        this.driver = driver;
-        this.engineSide = engineSide;
+        driver = queuePair.domain().nic().driver();
+        engineSide = queuePair.engineSide();
     }
 
     void post(ReceiveWorkRequest request) throws RdmaException {
@@ -41,8 +41,7 @@ final class ReceivePosting {
         try {
             synchronized (ring) {
                 for (; posted < requests.size(); posted++) {
-                    PostChecks.requireGiven(requests.get(posted));
-                    enqueue(requests.get(posted));
+                    enqueue(PostRules.given(requests, posted));
                 }
             }
         } catch (RdmaException refused) {
@@ -62,7 +61,7 @@ final class ReceivePosting {
             throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
                     "the queue pair draws from a shared receive queue: post there");
         }
-        PostChecks.check(request, queuePair.lastState(), spec.capabilities());
+        PostChecks.check(request, queuePair.state(), spec.capabilities());
         if (!ring.post(request)) {
             throw PostChecks.full(false, spec.capabilities().maxReceiveRequests());
         }

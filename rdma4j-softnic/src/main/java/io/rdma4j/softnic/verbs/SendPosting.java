@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.PostRules;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.memory.DomainMemory;
@@ -22,14 +23,17 @@ import java.util.function.IntFunction;
 
 /** The way of send requests into the send queue: checked, copied, inline data gathered. */
 final class SendPosting {
-    private final SoftQueuePair queuePair;
+    private final SoftQueuePairServices queuePair;
     private final SendRing ring;
     private final DomainMemory memory;
     private final QueuePairCapabilities sizes;
     private final boolean signalAll;
     private final MemoryReference inlineSource = new MemoryReference();
+    /** Whether the thread that has the ring's lock posts piece by piece. Under that lock. */
+    private boolean isInBatch;
 
-    SendPosting(SoftQueuePair queuePair, SendRing ring, DomainMemory memory, QueuePairSpec spec) {
+    SendPosting(SoftQueuePairServices queuePair, SendRing ring, DomainMemory memory,
+            QueuePairSpec spec) {
         this.queuePair = queuePair;
         this.ring = ring;
         this.memory = memory;
@@ -94,8 +98,7 @@ final class SendPosting {
         int staged = 0;
         try {
             for (; staged < requests.size(); staged++) {
-                PostChecks.requireGiven(requests.get(staged));
-                stage(requests.get(staged), MemoryWindowType.TYPE_2);
+                stage(PostRules.given(requests, staged), MemoryWindowType.TYPE_2);
             }
         } catch (RdmaException refused) {
             throw new PostException(PostChecks.SEND, refused, staged);
@@ -107,11 +110,50 @@ final class SendPosting {
     }
 
     private void requireNoBatch() {
-        if (queuePair.isInBatch()) {
+        if (isInBatch) {
             throw new IllegalStateException(
                     "this thread is in a batch: post or close it first");
         }
     }
+
+    // ---------------------------------------------------------------- piece by piece
+
+    /**
+     * The calling thread posts piece by piece from now on, and no other posts.
+     *
+     * @throws RdmaException EBADF if the queue pair is closed
+     * @throws IllegalStateException if this thread has begun already
+     */
+    void beginBatch() throws RdmaException {
+        ring.lock();
+        boolean isBegun = false;
+        try {
+            if (isInBatch) {
+                throw new IllegalStateException(
+                        "this thread has begun a batch already: end it first");
+            }
+            queuePair.checkOpen();
+            isInBatch = true;
+            isBegun = true;
+        } finally {
+            if (!isBegun) {
+                ring.unlock();
+            }
+        }
+    }
+
+    /** {@return whether the calling thread has begun a batch} */
+    boolean isInBatch() {
+        return ring.isLocked() && isInBatch;
+    }
+
+    /** Ends what {@link #beginBatch} has begun. */
+    void endBatch() {
+        isInBatch = false;
+        ring.unlock();
+    }
+
+    // ---------------------------------------------------------------- into the ring
 
     /** Stages a request in the ring, where the engine does not see it yet. */
     void stage(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {

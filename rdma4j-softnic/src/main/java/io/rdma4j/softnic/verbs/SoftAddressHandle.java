@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.Route;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -11,12 +12,12 @@ import io.rdma4j.verbs.RdmaException;
 
 /** The destination of datagrams. */
 final class SoftAddressHandle implements AddressHandle {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final AddressHandleAttributes attributes;
     private final Route route;
     private volatile boolean isClosed;
 
-    SoftAddressHandle(SoftProtectionDomain domain, AddressHandleAttributes attributes,
+    SoftAddressHandle(SoftDomainServices domain, AddressHandleAttributes attributes,
             Route route) {
         this.domain = domain;
         this.attributes = attributes;
@@ -25,10 +26,10 @@ final class SoftAddressHandle implements AddressHandle {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -52,8 +53,7 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
-                domain.children().remove(ObjectKind.ADDRESS_HANDLE);
-                domain.nic().totals().remove(ObjectKind.ADDRESS_HANDLE);
+                domain.remove(ObjectKind.ADDRESS_HANDLE);
             }
         });
     }

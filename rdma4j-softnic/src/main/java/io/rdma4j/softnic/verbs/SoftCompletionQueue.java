@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.CompletionEvents;
+import io.rdma4j.device.HandlerPolling;
+import io.rdma4j.device.ModerationPeriod;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
-import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.spi.AsyncEvents;
-import io.rdma4j.spi.CompletionEvents;
-import io.rdma4j.spi.HandlerPolling;
-import io.rdma4j.spi.ModerationPeriod;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -31,14 +31,14 @@ import java.util.Set;
 
 /** A completion queue. */
 public final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRing.Listener {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final EngineDriver driver;
     private final CompletionRing ring;
     private final @Nullable CompletionChannel channel;
     private final @Nullable Object userContext;
     private final Set<CompletionField> fields;
     private final List<EngineQueuePair> queuePairs = new ArrayList<>();
-    private final AsyncEvents events;
+    private final AsyncEventSource events;
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
@@ -46,14 +46,14 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
-    SoftCompletionQueue(SoftDeviceContext context, CompletionQueueInitAttributes wanted)
+    SoftCompletionQueue(SoftContextServices context, CompletionQueueInitAttributes wanted)
             throws RdmaException {
         this.context = context;
         channel = wanted.channel();
         userContext = wanted.userContext();
         fields = wanted.fields();
         driver = context.nic().driver();
-        events = new AsyncEvents(context.asyncEventChannel(), this);
+        events = context.newSource(this);
         boolean isTimed = fields.contains(CompletionField.COMPLETION_TIMESTAMP)
                 || fields.contains(CompletionField.COMPLETION_WALLCLOCK);
         ring = Limits.allocate("create completion queue",
@@ -68,10 +68,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
-    SoftDeviceContext owner() {
+    SoftContextServices owner() {
         return context;
     }
 
@@ -299,7 +299,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public void onOverrun() {
         if (!isOverrunReported) {
             isOverrunReported = true;
-            FlightEvents.asyncEvent(context.device().name(), AsyncEventType.CQ_ERROR, 0, 0);
             events.publish(AsyncEventType.CQ_ERROR, 0);
         }
         for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {
@@ -324,7 +323,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             isClosed = true;
             driver.engine().forget(ring);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
-            context.nic().totals().remove(ObjectKind.COMPLETION_QUEUE);
+            context.nic().objects().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (announcements != null) {
                 announcements.detach();
             }

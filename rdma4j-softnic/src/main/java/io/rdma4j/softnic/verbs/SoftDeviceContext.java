@@ -2,26 +2,27 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.device.AsyncEvents;
+import io.rdma4j.device.DeviceEventChannel;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ReportedBits;
+import io.rdma4j.device.ReportedGid;
+import io.rdma4j.device.ReportedPort;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.softnic.engine.DeviceCounters;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
-import io.rdma4j.spi.DeviceEventChannel;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.spi.ReportedBits;
-import io.rdma4j.spi.ReportedGid;
-import io.rdma4j.spi.ReportedPort;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -41,7 +42,6 @@ import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -67,27 +67,19 @@ public final class SoftDeviceContext implements CmContext {
     private static final int CM_SUPPORTED = 0x0001_0000;
 
     private final NicServices nic;
-    private final ChildCounts children = new ChildCounts(this::onReleased);
-    private volatile @Nullable Runnable whenReleased;
-    private final DeviceEventChannel asyncEventChannel;
+    private final SoftContextServices services;
     private final AsyncEvents portEvents;
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
-    private volatile boolean isClosed;
 
     public SoftDeviceContext(NicServices nic) {
         this.nic = nic;
-        asyncEventChannel = new DeviceEventChannel(nic.device().name());
-        portEvents = new AsyncEvents(asyncEventChannel, null);
+        services = new SoftContextServices(this, nic);
+        portEvents = new AsyncEvents(services.asyncEventChannel(), null);
     }
 
     /** {@return the open device that it shares with other contexts} */
     public NicServices nic() {
         return nic;
-    }
-
-    /** {@return the counts of objects that must be closed before this context} */
-    ChildCounts children() {
-        return children;
     }
 
     /** Something happened to the port or the whole device. */
@@ -97,9 +89,7 @@ public final class SoftDeviceContext implements CmContext {
 
     /** @throws RdmaException EBADF if it is closed */
     public void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("device context");
-        }
+        services.checkOpen();
     }
 
     @Override
@@ -249,10 +239,11 @@ public final class SoftDeviceContext implements CmContext {
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS, "max_pd");
-            nic.totals().add(ObjectKind.PROTECTION_DOMAIN);
-            children.add(ObjectKind.PROTECTION_DOMAIN);
-            return new SoftProtectionDomain(this);
+            nic.objects().totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS,
+                    "max_pd");
+            nic.objects().totals().add(ObjectKind.PROTECTION_DOMAIN);
+            services.children().add(ObjectKind.PROTECTION_DOMAIN);
+            return new SoftProtectionDomain(services);
         });
     }
 
@@ -273,11 +264,12 @@ public final class SoftDeviceContext implements CmContext {
         }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom(ObjectKind.COMPLETION_QUEUE, Limits.COMPLETION_QUEUES,
+            nic.objects().totals().requireRoom(ObjectKind.COMPLETION_QUEUE,
+                    Limits.COMPLETION_QUEUES,
                     "max_cq");
-            SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
-            nic.totals().add(ObjectKind.COMPLETION_QUEUE);
-            children.add(ObjectKind.COMPLETION_QUEUE);
+            SoftCompletionQueue queue = new SoftCompletionQueue(services, attributes);
+            nic.objects().totals().add(ObjectKind.COMPLETION_QUEUE);
+            services.children().add(ObjectKind.COMPLETION_QUEUE);
             return queue;
         });
     }
@@ -286,8 +278,8 @@ public final class SoftDeviceContext implements CmContext {
     public ThreadDomain allocateThreadDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            children.add(ObjectKind.THREAD_DOMAIN);
-            return new SoftThreadDomain(this);
+            services.children().add(ObjectKind.THREAD_DOMAIN);
+            return new SoftThreadDomain(services);
         });
     }
 
@@ -304,13 +296,13 @@ public final class SoftDeviceContext implements CmContext {
         }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.takeDeviceMemory(byteSize);
+            nic.objects().takeDeviceMemory(byteSize);
             try {
-                SoftDeviceMemory memory = new SoftDeviceMemory(this, byteSize, byteAlignment);
-                children.add(ObjectKind.DEVICE_MEMORY);
+                SoftDeviceMemory memory = new SoftDeviceMemory(services, byteSize, byteAlignment);
+                services.children().add(ObjectKind.DEVICE_MEMORY);
                 return memory;
             } catch (OutOfMemoryError none) {
-                nic.releaseDeviceMemory(byteSize);
+                nic.objects().releaseDeviceMemory(byteSize);
                 throw MemoryErrors.outOfMemory(operation, none);
             }
         });
@@ -323,7 +315,7 @@ public final class SoftDeviceContext implements CmContext {
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
         checkPort(operation, port);
-        datagrams(operation);
+        services.datagrams(operation);
         if (!completion.has(WorkCompletionFlag.GRH)) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the completion is not that of a datagram with a global route header");
@@ -345,20 +337,6 @@ public final class SoftDeviceContext implements CmContext {
                 .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
     }
 
-    /**
-     * {@return the datagram services of the device}
-     *
-     * @throws RdmaException EOPNOTSUPP if it has none
-     */
-    UnreliableDatagrams datagrams(String operation) throws RdmaException {
-        UnreliableDatagrams datagrams = nic.transport().datagrams();
-        if (datagrams == null) {
-            throw RdmaException.unsupported(operation,
-                    "this device has no datagrams, and so no address handles");
-        }
-        return datagrams;
-    }
-
     private int firstOfVersion(boolean isIpv4) {
         List<Gid> gids = nic.port().gids();
         for (int i = 0; i < gids.size(); i++) {
@@ -372,28 +350,21 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         checkOpen();
-        datagrams("resolve Ethernet address");
+        services.datagrams("resolve Ethernet address");
         ModifyChecks.checkPath("resolve Ethernet address", nic.port().gids(), path);
         return Neighbours.find(nic.port().networkInterface(), path.destination());
     }
 
     @Override
     public DeviceEventChannel asyncEventChannel() {
-        return asyncEventChannel;
+        return services.asyncEventChannel();
     }
 
     @Override
     public void close() throws RdmaException {
-        boolean isLast = nic.driver().call(nowNs -> {
-            if (isClosed) {
-                return false;
-            }
-            children.requireNone("close device");
-            isClosed = true;
-            return true;
-        });
+        boolean isLast = nic.driver().call(nowNs -> services.beginClose("close device"));
         if (isLast) {
-            asyncEventChannel.end();
+            services.asyncEventChannel().end();
             watchers.forEach(nic::forget);
             nic.release(this);
         }
@@ -452,15 +423,7 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public void whenReleased(Runnable retry) {
-        whenReleased = retry;
-    }
-
-    /** Not in this thread: the engine's owner must not wait for threads that wait for it. */
-    void onReleased() {
-        Runnable retry = whenReleased;
-        if (retry != null && !isClosed) {
-            Thread.ofVirtual().name("rdma4j-release").start(retry);
-        }
+        services.whenReleased(retry);
     }
 
     @Override

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -13,20 +15,20 @@ import java.lang.foreign.MemorySegment;
 
 /** Device memory: native memory that only the device accesses. */
 final class SoftDeviceMemory implements DeviceMemory {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
     private final ChildCounts children = new ChildCounts();
     private boolean isClosed;
 
-    SoftDeviceMemory(SoftDeviceContext context, long byteSize, long byteAlignment) {
+    SoftDeviceMemory(SoftContextServices context, long byteSize, long byteAlignment) {
         this.context = context;
         memory = arena.allocate(byteSize, byteAlignment);
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
     ChildCounts children() {
@@ -72,7 +74,7 @@ final class SoftDeviceMemory implements DeviceMemory {
                 isClosed = true;
                 arena.close();
                 context.children().remove(ObjectKind.DEVICE_MEMORY);
-                context.nic().releaseDeviceMemory(length());
+                context.nic().objects().releaseDeviceMemory(length());
             }
             return this;
         });

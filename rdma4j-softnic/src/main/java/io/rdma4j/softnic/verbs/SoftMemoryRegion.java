@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.softnic.memory.RegisteredMemory;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -22,7 +23,7 @@ final class SoftMemoryRegion implements MemoryRegion {
 
     private final @Nullable SoftDeviceMemory deviceMemory;
     private final @Nullable Arena ownArena;
-    private volatile SoftProtectionDomain domain;
+    private volatile SoftDomainServices domain;
     private volatile RegisteredMemory memory;
     private volatile Set<AccessFlag> access;
     private boolean isClosed;
@@ -33,7 +34,7 @@ final class SoftMemoryRegion implements MemoryRegion {
      * @param deviceMemory the device memory that contains the memory, or null
      * @param ownArena the arena to close with the region, or null
      */
-    SoftMemoryRegion(SoftProtectionDomain domain, RegisteredMemory memory, Set<AccessFlag> access,
+    SoftMemoryRegion(SoftDomainServices domain, RegisteredMemory memory, Set<AccessFlag> access,
             @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena) {
         this.ownArena = ownArena;
         this.domain = domain;
@@ -45,10 +46,10 @@ final class SoftMemoryRegion implements MemoryRegion {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -106,7 +107,9 @@ final class SoftMemoryRegion implements MemoryRegion {
             }
             MemoryChecks.check(REREGISTER, newSegment);
         }
-        SoftProtectionDomain nextDomain = newDomain == null ? domain : own(newDomain);
+        SoftDomainServices nextDomain = newDomain == null
+                ? domain
+                : SoftDomainServices.own(newDomain, domain.owner(), REREGISTER);
         domain.nic().driver().call(nowNs -> {
             if (isClosed) {
                 throw RdmaClosedException.of("memory region");
@@ -135,14 +138,6 @@ final class SoftMemoryRegion implements MemoryRegion {
         });
     }
 
-    private SoftProtectionDomain own(ProtectionDomain other) throws RdmaException {
-        if (other instanceof SoftProtectionDomain own && own.owner().equals(domain.owner())) {
-            return own;
-        }
-        throw new RdmaException(Errno.EINVAL, REREGISTER,
-                "the protection domain is of another device context");
-    }
-
     @Override
     public void close() throws RdmaException {
         domain.nic().driver().call(nowNs -> {
@@ -150,8 +145,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 requireNoWindow("close memory region");
                 isClosed = true;
                 domain.nic().memory().remove(memory);
-                domain.children().remove(ObjectKind.MEMORY_REGION);
-                domain.nic().totals().remove(ObjectKind.MEMORY_REGION);
+                domain.remove(ObjectKind.MEMORY_REGION);
                 if (deviceMemory != null) {
                     deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
                 }

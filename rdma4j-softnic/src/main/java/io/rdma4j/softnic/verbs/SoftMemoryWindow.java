@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.softnic.memory.Window;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -11,13 +12,13 @@ import io.rdma4j.verbs.RdmaException;
 
 /** A memory window. Binding and invalidating are work of a queue pair and happen in its order. */
 final class SoftMemoryWindow implements MemoryWindow {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final MemoryWindowType type;
     private final Window window;
     private boolean isClosed;
 
     /** For the engine's owner. */
-    SoftMemoryWindow(SoftProtectionDomain domain, MemoryWindowType type) {
+    SoftMemoryWindow(SoftDomainServices domain, MemoryWindowType type) {
         this.domain = domain;
         this.type = type;
         window = domain.nic().memory().newWindow(this, domain.root(), type);
@@ -25,10 +26,10 @@ final class SoftMemoryWindow implements MemoryWindow {
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -59,8 +60,7 @@ final class SoftMemoryWindow implements MemoryWindow {
             if (!isClosed) {
                 isClosed = true;
                 domain.nic().memory().remove(window);
-                domain.children().remove(ObjectKind.MEMORY_WINDOW);
-                domain.nic().totals().remove(ObjectKind.MEMORY_WINDOW);
+                domain.remove(ObjectKind.MEMORY_WINDOW);
             }
         });
     }

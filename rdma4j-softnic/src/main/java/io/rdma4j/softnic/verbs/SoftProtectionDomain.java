@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.RegionMemory;
+import io.rdma4j.device.RegionPlace;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
-import io.rdma4j.spi.RegionMemory;
-import io.rdma4j.spi.RegionPlace;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -23,7 +24,6 @@ import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
@@ -43,66 +43,41 @@ import java.util.Set;
  * A protection domain, or a parent domain, which shares the regions of another domain and adds an allocator for the memory
  * of queues.
  */
-final class SoftProtectionDomain implements ProtectionDomain {
+final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices.Holder {
     private static final String REGISTER = "register memory";
     private static final String ADVISE = "advise on memory";
 
-    private final SoftDeviceContext context;
-    private final @Nullable SoftProtectionDomain shared;
+    private final SoftDomainServices services;
+    private final SoftContextServices context;
+    private final NicServices nic;
+    private final @Nullable SoftDomainServices shared;
     private final @Nullable SoftThreadDomain threadDomain;
-    private final @Nullable BufferAllocator allocator;
-    private final ChildCounts children;
-    private volatile boolean isClosed;
 
-    SoftProtectionDomain(SoftDeviceContext context) {
-        this(context, null, null, null);
+    SoftProtectionDomain(SoftContextServices context) {
+        this.context = context;
+        nic = context.nic();
+        shared = null;
+        threadDomain = null;
+        services = new SoftDomainServices(this, context);
     }
 
-    private SoftProtectionDomain(SoftDeviceContext context, @Nullable SoftProtectionDomain shared,
+    private SoftProtectionDomain(SoftDomainServices shared,
             @Nullable SoftThreadDomain threadDomain, @Nullable BufferAllocator allocator) {
-        this.context = context;
-        children = new ChildCounts(context::onReleased);
+        context = shared.owner();
+        nic = context.nic();
         this.shared = shared;
         this.threadDomain = threadDomain;
-        this.allocator = allocator;
+        services = new SoftDomainServices(this, shared, allocator);
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
-    SoftDeviceContext owner() {
-        return context;
-    }
-
-    NicServices nic() {
-        return context.nic();
-    }
-
-    /** {@return the domain whose regions this one shares, or itself} */
-    SoftProtectionDomain root() {
-        return shared == null ? this : shared.root();
-    }
-
-    ChildCounts children() {
-        return children;
-    }
-
-    DomainMemory memoryOf(int queuePair) {
-        return new DomainMemory(nic().memory(), root(), queuePair);
-    }
-
-    void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("protection domain");
-        }
-    }
-
-    /** {@return native memory for a queue, null if there is no allocator or it provides none} */
-    @Nullable
-    QueueMemory allocate(long byteSize) {
-        return allocator == null ? null : QueueMemory.allocate(this, allocator, byteSize);
+    @Override
+    public SoftDomainServices services() {
+        return services;
     }
 
     // ---------------------------------------------------------------- memory
@@ -125,7 +100,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         Arena arena = Arena.ofShared();
         boolean isRegistered = false;
         try {
@@ -145,7 +120,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryRegion register(MemoryRegionInitAttributes wanted) throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         MemoryRegionInitAttributes attributes = new MemoryRegionInitAttributes(wanted);
         return switch (RegionPlace.of(attributes)) {
             case SEGMENT -> registerSegment(attributes);
@@ -167,7 +142,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private MemoryRegion registerInDevice(MemoryRegionInitAttributes attributes)
             throws RdmaException {
         if (!(attributes.deviceMemory() instanceof SoftDeviceMemory memory)
-                || !memory.context().equals(context)) {
+                || !memory.context().equals(context())) {
             throw new RdmaException(Errno.EINVAL, REGISTER,
                     "the device memory is of another device context");
         }
@@ -185,17 +160,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private MemoryRegion register(MemorySegment segment, long address, Set<AccessFlag> access,
             @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena)
             throws RdmaException {
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             if (deviceMemory != null) {
                 deviceMemory.checkOpen();
             }
-            SoftMemoryRegion region = new SoftMemoryRegion(this,
-                    new RegisteredMemory(nic().memory().newKey(), root(), segment, address,
+            SoftMemoryRegion region = new SoftMemoryRegion(services,
+                    new RegisteredMemory(nic.memory().newKey(), services.root(), segment, address,
                             AccessFlag.bits(access)),
                     access, deviceMemory, ownArena);
-            count(ObjectKind.MEMORY_REGION);
+            services.add(ObjectKind.MEMORY_REGION);
             if (deviceMemory != null) {
                 deviceMemory.children().add(ObjectKind.MEMORY_REGION);
             }
@@ -205,34 +180,29 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryRegion registerNull() throws RdmaException {
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             Arena arena = Arena.ofShared();
             RegisteredMemory nothing = Limits.allocate(REGISTER, () -> RegisteredMemory
-                    .nothing(nic().memory().newKey(), root(), arena));
-            SoftMemoryRegion region = new SoftMemoryRegion(this, nothing,
+                    .nothing(nic.memory().newKey(), services.root(), arena));
+            SoftMemoryRegion region = new SoftMemoryRegion(services, nothing,
                     Set.of(AccessFlag.LOCAL_WRITE), null, arena);
-            count(ObjectKind.MEMORY_REGION);
+            services.add(ObjectKind.MEMORY_REGION);
             return region;
         });
-    }
-
-    private void count(ObjectKind kind) {
-        nic().totals().add(kind);
-        children.add(kind);
     }
 
     @Override
     public void advise(MemoryAdvice advice, List<ScatterGatherElement> elements,
             AdviceFlag... flags)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         MemoryReference place = new MemoryReference();
-        DomainMemory memory = memoryOf(0);
+        DomainMemory memory = services.memoryOf(0);
         for (ScatterGatherElement element : elements) {
-            if (!(nic().memory().find(element.lkey()) instanceof RegisteredMemory region)
-                    || region.key() != element.lkey() || !region.domain().equals(root())) {
+            if (!(nic.memory().find(element.lkey()) instanceof RegisteredMemory region)
+                    || region.key() != element.lkey() || !region.domain().equals(services.root())) {
                 throw new RdmaException(Errno.ENOENT, ADVISE, String.format(
                         "0x%08x is the key of no region of this domain", element.lkey()));
             }
@@ -261,11 +231,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            nic().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
-            SoftMemoryWindow window = new SoftMemoryWindow(this, type);
-            count(ObjectKind.MEMORY_WINDOW);
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            nic.objects().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
+            SoftMemoryWindow window = new SoftMemoryWindow(services, type);
+            services.add(ObjectKind.MEMORY_WINDOW);
             return window;
         });
     }
@@ -275,17 +245,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public ProtectionDomain createParentDomain(ParentDomainInitAttributes attributes)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         SoftThreadDomain thread = own(attributes.threadDomain());
         BufferAllocator queueMemory = attributes.allocator();
-        return nic().driver().call(nowNs -> {
-            checkOpen();
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
             if (thread != null) {
                 thread.checkOpen();
                 thread.children().add(ObjectKind.PARENT_DOMAIN);
             }
-            children.add(ObjectKind.PARENT_DOMAIN);
-            return new SoftProtectionDomain(context, this, thread, queueMemory);
+            services.children().add(ObjectKind.PARENT_DOMAIN);
+            return new SoftProtectionDomain(services, thread, queueMemory);
         });
     }
 
@@ -293,34 +263,26 @@ final class SoftProtectionDomain implements ProtectionDomain {
         if (wanted == null) {
             return null;
         }
-        if (wanted instanceof SoftThreadDomain own && own.context().equals(context)) {
+        if (wanted instanceof SoftThreadDomain own && own.context().equals(context())) {
             return own;
         }
         throw new RdmaException(Errno.EINVAL, "create parent domain",
                 "the thread domain is of another device context");
     }
 
-    /** @throws RdmaException ENODEV if the device has failed: nothing would ever come of a queue pair */
-    void requireWorking(String operation) throws RdmaException {
-        if (nic().driver().hasFailed()) {
-            throw new RdmaException(Errno.ENODEV, operation,
-                    "the device has failed; close what you have of it, and open it anew");
-        }
-    }
-
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        nic().port().hold(null);
-        nic().transport().prepareQueuePairNumbers();
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            requireWorking("create queue pair");
-            QueuePairSpec spec = QueuePairSpec.of(this, attributes);
-            nic().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
-            int number = nic().transport().newQueuePairNumber();
+        nic.port().hold(null);
+        nic.transport().prepareQueuePairNumbers();
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            context.requireWorking("create queue pair");
+            QueuePairSpec spec = QueuePairSpec.of(services, attributes);
+            nic.objects().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
+            int number = nic.transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
-                    () -> new SoftQueuePair(this, spec, number));
-            count(ObjectKind.QUEUE_PAIR);
+                    () -> new SoftQueuePair(services, spec, number));
+            services.add(ObjectKind.QUEUE_PAIR);
             return queuePair;
         });
     }
@@ -329,7 +291,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes wanted)
             throws RdmaException {
         String operation = "create shared receive queue";
-        checkOpen();
+        services.checkOpen();
         SharedReceiveQueueInitAttributes attributes = new SharedReceiveQueueInitAttributes(wanted);
         if (attributes.type() != SharedReceiveQueueType.BASIC) {
             throw RdmaException.unsupported(operation,
@@ -343,13 +305,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 Limits.SHARED_REQUESTS);
         Limits.checkRange(operation, "maxElements", attributes.maxElements(), 0, Limits.ELEMENTS);
         Limits.checkRange(operation, "limit", attributes.limit(), 0, attributes.maxRequests());
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            nic().totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE, Limits.SHARED_QUEUES,
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            nic.objects().totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE,
+                    Limits.SHARED_QUEUES,
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
-                    () -> new SoftSharedReceiveQueue(this, attributes));
-            count(ObjectKind.SHARED_RECEIVE_QUEUE);
+                    () -> new SoftSharedReceiveQueue(services, attributes));
+            services.add(ObjectKind.SHARED_RECEIVE_QUEUE);
             return queue;
         });
     }
@@ -357,40 +320,39 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public AddressHandle createAddressHandle(int port, WorkCompletion completion,
             MemorySegment header) throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         return ProtectionDomain.super.createAddressHandle(port, completion, header);
     }
 
     @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         UnreliableDatagrams datagrams = context.datagrams("create address handle");
-        ModifyChecks.checkPath("create address handle", nic().port().gids(), attributes);
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            nic().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES, "max_ah");
-            SoftAddressHandle handle = new SoftAddressHandle(this, attributes,
+        ModifyChecks.checkPath("create address handle", nic.port().gids(), attributes);
+        return nic.driver().call(nowNs -> {
+            services.checkOpen();
+            nic.objects().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES,
+                    "max_ah");
+            SoftAddressHandle handle = new SoftAddressHandle(services, attributes,
                     datagrams.route(attributes));
-            count(ObjectKind.ADDRESS_HANDLE);
+            services.add(ObjectKind.ADDRESS_HANDLE);
             return handle;
         });
     }
 
     @Override
     public void close() throws RdmaException {
-        nic().driver().call(nowNs -> {
-            if (!isClosed) {
-                children.requireNone("close protection domain");
-                isClosed = true;
+        nic.driver().call(nowNs -> {
+            if (services.beginClose("close protection domain")) {
                 if (shared != null) {
-                    shared.children.remove(ObjectKind.PARENT_DOMAIN);
+                    shared.children().remove(ObjectKind.PARENT_DOMAIN);
                     if (threadDomain != null) {
                         threadDomain.children().remove(ObjectKind.PARENT_DOMAIN);
                     }
                 } else {
                     context.children().remove(ObjectKind.PROTECTION_DOMAIN);
-                    nic().totals().remove(ObjectKind.PROTECTION_DOMAIN);
+                    nic.objects().totals().remove(ObjectKind.PROTECTION_DOMAIN);
                 }
             }
             return this;

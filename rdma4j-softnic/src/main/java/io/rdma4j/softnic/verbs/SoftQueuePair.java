@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
+import io.rdma4j.device.WindowBindFlags;
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -9,10 +13,7 @@ import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
-import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.ResourceText;
-import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -24,14 +25,12 @@ import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
-import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendBatch;
@@ -50,8 +49,9 @@ import java.util.Set;
 /**
  * A queue pair: checks requests of applications, keeps its queues, and leaves the protocol to the engine.
  */
-public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
-    private final SoftProtectionDomain domain;
+public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Listener {
+    private final SoftDomainServices domain;
+    private final SoftQueuePairServices services;
     private final QueuePairSpec spec;
     private final EngineDriver driver;
     private final SendPosting posting;
@@ -60,18 +60,15 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private final SendRing sendRing;
     private final ReceiveRing receiveRing;
     private final GroupMemberships groups;
-    private final AsyncEvents events;
+    private final AsyncEventSource events;
     private final @Nullable QueueMemory inlineMemory;
     private final @Nullable SoftSendBatch batch;
-    private final int datagramLength;
     private QueuePairAttributes known = new QueuePairAttributes();
-    private volatile QueuePairState state;
-    private volatile boolean isClosed;
     private volatile @Nullable Gid peer;
     private volatile int peerNumber;
 
     /** For the engine's owner. */
-    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec, int number) {
+    SoftQueuePair(SoftDomainServices domain, QueuePairSpec spec, int number) {
         this.domain = domain;
         this.spec = spec;
         driver = domain.nic().driver();
@@ -84,22 +81,22 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
         DomainMemory memory = domain.memoryOf(number);
-        posting = new SendPosting(this, sendRing, memory, spec);
-        Set<SendOpcode> operations = spec.sendOperations();
-        batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
-        datagramLength = domain.nic().activeMtu().bytes();
-        events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
+        events = domain.owner().newSource(this);
         SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
         engineSide = domain.nic().transport().newQueuePair(spec.type(), number,
                 new QueuePairQueues(sendRing, receives, spec.sendQueue().ring(),
                         spec.receiveQueue().ring()),
                 memory, this);
-        state = engineSide.protocol().state();
-        receivePosting = new ReceivePosting(this, receiveRing, spec, driver, engineSide);
-        groups = new GroupMemberships(this, engineSide, spec);
+        services = new SoftQueuePairServices(this, domain, engineSide, spec.type(),
+                spec.offered());
+        posting = new SendPosting(services, sendRing, memory, spec);
+        Set<SendOpcode> operations = spec.sendOperations();
+        batch = operations == null ? null : new SoftSendBatch(services, posting, operations);
+        receivePosting = new ReceivePosting(services, receiveRing, spec);
+        groups = new GroupMemberships(services, spec.blocksMulticastLoopback());
         driver.engine().attach(engineSide);
-        domain.nic().queuePairs().add(this);
+        domain.nic().objects().queuePairs().add(this);
         spec.sendQueue().attach(engineSide);
         spec.receiveQueue().attach(engineSide);
         if (shared != null) {
@@ -109,21 +106,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
-    }
-
-    SoftProtectionDomain owner() {
-        return domain;
-    }
-
-    /** {@return the operations that its type supports} */
-    Set<SendOpcode> offered() {
-        return spec.offered();
-    }
-
-    /** {@return the longest datagram, in bytes} */
-    int datagramLength() {
-        return datagramLength;
+        return domain.domain();
     }
 
     @Override
@@ -138,15 +121,15 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public QueuePairState state() {
-        if (isClosed) {
+        if (services.isClosed()) {
             throw new IllegalStateException("the queue pair is closed");
         }
-        return state;
+        return services.state();
     }
 
-    /** {@return its state, or the last one if it was just closed} For observers, and for posts that found it open a moment ago. */
+    @Override
     public QueuePairState lastState() {
-        return state;
+        return services.state();
     }
 
     @Override
@@ -189,13 +172,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void modify(QueuePairAttributes attributes) throws RdmaException {
         driver.call(nowNs -> {
-            checkOpen();
-            QueuePairState next = domain.nic().transport().transitions().check(type(), state,
+            services.checkOpen();
+            QueuePairState next = domain.nic().transport().transitions().check(type(),
+                    services.state(),
                     attributes);
             if (!carriesNothingOut(next)) {
-                domain.requireWorking("modify queue pair");
+                domain.owner().requireWorking("modify queue pair");
             }
-            ModifyChecks.check(domain.owner(), attributes);
+            ModifyChecks.check(domain.nic(), attributes);
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();
                 domain.nic().memory().forgetBindsOf(number());
@@ -208,7 +192,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 removeCompletions();
             }
             onState(engineSide.protocol().state());
-            engineSide.moved(state, "MODIFY");
+            engineSide.moved(services.state(), "MODIFY");
             driver.engine().touched(engineSide);
             return this;
         });
@@ -232,18 +216,18 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 : 0;
     }
 
-    /** {@return the peer's address, null without one} For any thread. */
+    @Override
     public @Nullable Gid peer() {
         Gid connected = engineSide.peer();
         return connected == null ? peer : connected;
     }
 
-    /** {@return the number of the peer's queue pair, 0 without one} For any thread. */
+    @Override
     public int peerNumber() {
         return peerNumber;
     }
 
-    /** {@return the path of its messages, empty if it is not connected} For any thread. */
+    @Override
     public String way() {
         return engineSide.way();
     }
@@ -251,7 +235,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public QueuePairAttributes query() throws RdmaException {
         return driver.call(nowNs -> {
-            checkOpen();
+            services.checkOpen();
+            QueuePairState state = services.state();
             QueuePairAttributes result = new QueuePairAttributes().merge(known).state(state)
                     .currentState(state).capabilities(capabilities());
             engineSide.protocol().query(result);
@@ -262,14 +247,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public @Nullable String sendRefusal() throws RdmaException {
         return driver.call(nowNs -> {
-            checkOpen();
+            services.checkOpen();
             return Optional.ofNullable(engineSide.sendRefusal());
         }).orElse(null);
     }
 
     @Override
     public void onState(QueuePairState newState) {
-        state = newState;
+        services.onState(newState);
         if (carriesNothingOut(newState)) {
             tellWaiters();
         }
@@ -288,14 +273,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     /** {@return why no send or receive can complete any more, null if one can} As {@code CmContext.ended}. */
     @Nullable
     Errno ended(boolean ofReceives) throws RdmaException {
-        if (!isClosed && !carriesNothingOut(state)) {
+        if (!services.isClosed() && !carriesNothingOut(services.state())) {
             return null;
         }
         // The queue pair fails and its outstanding work is flushed in one task of the engine's owner.
-        if (!isClosed && driver.call(nowNs -> canComplete(ofReceives))) {
+        if (!services.isClosed() && driver.call(nowNs -> canComplete(ofReceives))) {
             return null;
         }
-        if (isClosed) {
+        if (services.isClosed()) {
             return Errno.EBADF;
         }
         return domain.nic().port().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
@@ -311,7 +296,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         // Between two tasks of the engine's owner a request is either outstanding or its completion is in the queue.
         return driver.call(nowNs -> {
             Outstanding most = Outstanding.NOTHING;
-            for (SoftQueuePair each : domain.nic().queuePairs()) {
+            for (ListedQueuePair each : domain.nic().objects().queuePairs()) {
                 Outstanding its = each.outstandingIn(queue);
                 most = its.compareTo(most) > 0 ? its : most;
             }
@@ -319,7 +304,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         });
     }
 
-    private Outstanding outstandingIn(SoftCompletionQueue queue) {
+    @Override
+    public Outstanding outstandingIn(CompletionQueue queue) {
         if (spec.receiveQueue().equals(queue)
                 && (receiveRing.isOutstanding() || isFilledByOthers())) {
             return Outstanding.COMPLETING;
@@ -327,6 +313,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         if (!spec.sendQueue().equals(queue) || !sendRing.isOutstanding()) {
             return Outstanding.NOTHING;
         }
+        QueuePairState state = services.state();
         // What is flushed completes, signaled or not.
         return sendRing.isSignaledOutstanding() || carriesNothingOut(state)
                 || state == QueuePairState.SQE
@@ -340,7 +327,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     private boolean canComplete(boolean ofReceives) {
-        return !carriesNothingOut(state)
+        return !carriesNothingOut(services.state())
                 || (ofReceives ? receiveRing.isOutstanding() : sendRing.isOutstanding());
     }
 
@@ -351,14 +338,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
-        FlightEvents.asyncEvent(domain.nic().device().name(), type, number(), 0);
         events.publish(type, 0);
-    }
-
-    void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("queue pair");
-        }
     }
 
     // ---------------------------------------------------------------- posting
@@ -366,7 +346,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void postSend(SendWorkRequest request) throws RdmaException {
         posting.post(request, MemoryWindowType.TYPE_2);
-        ringSend();
+        services.ringSend();
     }
 
     @Override
@@ -374,18 +354,13 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         try {
             posting.post(requests);
         } finally {
-            ringSend();
+            services.ringSend();
         }
-    }
-
-    /** Notifies the engine that sends were posted. */
-    void ringSend() {
-        driver.ring(engineSide, EngineQueuePair.SEND_DOORBELL);
     }
 
     @Override
     public SendBatch startBatch() throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         SoftSendBatch present = batch;
         if (present == null) {
             throw new IllegalStateException("the queue pair was created without sendOperations,"
@@ -393,11 +368,6 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         }
         present.start();
         return present;
-    }
-
-    /** {@return whether the calling thread is posting piece by piece} */
-    boolean isInBatch() {
-        return batch != null && batch.isInBatch();
     }
 
     @Override
@@ -415,12 +385,12 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void bindMemoryWindow(long requestId, MemoryWindow window, MemoryWindowBind bind,
             SendFlag... flags) throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         int bits = WindowBindFlags.bits(flags);
         SoftMemoryWindow own = PostChecks.checkBindOfTypeOne(window, bind, domain);
         posting.postBind(own, newRkey -> new SendWorkRequest().id(requestId)
                 .bind(own, newRkey, bind).flags(bits));
-        ringSend();
+        services.ringSend();
     }
 
     // ---------------------------------------------------------------- flushing
@@ -428,7 +398,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
         return domain.nic().flusher().flush(memory, offset, length, outcome -> {
-            if (!isClosed) {
+            if (!services.isClosed()) {
                 driver.run(nowNs -> engineSide.onFlushed(ticket, outcome));
             }
         });
@@ -448,15 +418,15 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public Flow attachFlow(FlowRule rule) throws RdmaException {
-        checkOpen();
-        return QueuePair.super.attachFlow(rule);
+        services.checkOpen();
+        return ListedQueuePair.super.attachFlow(rule);
     }
 
     // ---------------------------------------------------------------- what else it knows
 
     @Override
     public boolean isDataInOrder(SendOpcode opcode) throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         // Packets are placed in order, but the bytes of one are copied in any order, also as another processor sees them.
         return false;
     }
@@ -464,7 +434,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void enhancedConnectionOptions(EnhancedConnectionOptions options)
             throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         if (!options.equals(EnhancedConnectionOptions.NONE)) {
             throw RdmaException.unsupported("set enhanced connection options",
                     "this device has none to agree on");
@@ -473,7 +443,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
-        checkOpen();
+        services.checkOpen();
         return EnhancedConnectionOptions.NONE;
     }
 
@@ -482,15 +452,15 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void close() throws RdmaException {
         driver.call(nowNs -> {
-            if (isClosed) {
+            if (services.isClosed()) {
                 return this;
             }
             groups.requireNone("close queue pair");
             events.end("close queue pair");
-            isClosed = true;
+            services.onClosed();
             driver.engine().detach(engineSide);
             removeCompletions();
-            domain.nic().queuePairs().remove(this);
+            domain.nic().objects().queuePairs().remove(this);
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());
             spec.sendQueue().detach(engineSide);
@@ -503,14 +473,13 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
-            domain.children().remove(ObjectKind.QUEUE_PAIR);
-            domain.nic().totals().remove(ObjectKind.QUEUE_PAIR);
+            domain.remove(ObjectKind.QUEUE_PAIR);
             return this;
         });
     }
 
     @Override
     public String toString() {
-        return ResourceText.of(this, domain.owner());
+        return ResourceText.of(this, domain.owner().context());
     }
 }

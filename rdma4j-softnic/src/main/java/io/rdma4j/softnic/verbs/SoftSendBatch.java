@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.RequestBatch;
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.spi.RequestBatch;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
@@ -11,7 +10,6 @@ import io.rdma4j.verbs.SendBatch;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -22,32 +20,21 @@ import java.util.Set;
  * at the end.
  */
 final class SoftSendBatch extends RequestBatch {
-    private static final String OPERATION = "post send";
-
-    private final SoftQueuePair queuePair;
+    private final SoftQueuePairServices queuePair;
     private final SendPosting posting;
-    private final Set<SendOpcode> offered;
     private final SendWorkRequest current = new SendWorkRequest();
-    private boolean isInBatch;
     private boolean hasCurrent;
     private boolean isInlined;
-    private @Nullable RdmaException failure;
-    private long id;
 
-    SoftSendBatch(SoftQueuePair queuePair, SendPosting posting, Set<SendOpcode> offered) {
+    SoftSendBatch(SoftQueuePairServices queuePair, SendPosting posting, Set<SendOpcode> offered) {
+        super(offered);
         this.queuePair = queuePair;
         this.posting = posting;
-        this.offered = offered;
     }
 
     @Override
     public QueuePair queuePair() {
-        return queuePair;
-    }
-
-    /** {@return whether the calling thread has begun a batch} */
-    boolean isInBatch() {
-        return posting.ring().isLocked() && isInBatch;
+        return queuePair.queuePair();
     }
 
     /**
@@ -57,36 +44,16 @@ final class SoftSendBatch extends RequestBatch {
      * @throws IllegalStateException if this thread has begun one already
      */
     void start() throws RdmaException {
-        posting.ring().lock();
-        if (isInBatch) {
-            posting.ring().unlock();
-            throw new IllegalStateException("this thread has begun a batch already: end it first");
-        }
-        try {
-            queuePair.checkOpen();
-        } catch (RdmaException closed) {
-            posting.ring().unlock();
-            throw closed;
-        }
-        isInBatch = true;
+        posting.beginBatch();
         hasCurrent = false;
-        failure = null;
-        id = 0;
-        clearFlags();
+        reset();
     }
 
     @Override
     protected void requireBatch() {
-        if (!isInBatch()) {
+        if (!posting.isInBatch()) {
             throw new IllegalStateException("this thread has not begun a batch: start one first");
         }
-    }
-
-    @Override
-    public SendBatch id(long value) {
-        requireBatch();
-        id = value;
-        return this;
     }
 
     // ---------------------------------------------------------------- requests
@@ -97,12 +64,7 @@ final class SoftSendBatch extends RequestBatch {
         stageCurrent();
         hasCurrent = true;
         isInlined = false;
-        current.clear().id(id).opcode(opcode).flags(bits());
-        if (!offered.contains(opcode)) {
-            fail(new RdmaException(Errno.EINVAL, OPERATION, "the queue pair was created for "
-                    + offered + ", not for " + opcode));
-        }
-        return current;
+        return begun(current, opcode);
     }
 
     private void stageCurrent() {
@@ -110,7 +72,7 @@ final class SoftSendBatch extends RequestBatch {
             return;
         }
         hasCurrent = false;
-        if (failure != null) {
+        if (failure() != null) {
             return;
         }
         try {
@@ -124,17 +86,11 @@ final class SoftSendBatch extends RequestBatch {
         }
     }
 
-    private void fail(RdmaException e) {
-        if (failure == null) {
-            failure = e;
-        }
-    }
-
     @Override
     protected SendWorkRequest begun() {
         requireBatch();
         if (!hasCurrent) {
-            throw new IllegalStateException("no request has begun in this batch");
+            throw noneBegun();
         }
         return current;
     }
@@ -143,7 +99,7 @@ final class SoftSendBatch extends RequestBatch {
     public SendBatch inline(MemorySegment data) {
         Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
-        if (failure != null) {
+        if (failure() != null) {
             return this;
         }
         try {
@@ -169,7 +125,7 @@ final class SoftSendBatch extends RequestBatch {
     public void post() throws RdmaException {
         requireBatch();
         stageCurrent();
-        RdmaException refused = failure;
+        RdmaException refused = failure();
         if (refused != null) {
             close();
             throw refused;
@@ -181,17 +137,16 @@ final class SoftSendBatch extends RequestBatch {
 
     @Override
     public void close() {
-        if (isInBatch()) {
+        if (posting.isInBatch()) {
             posting.ring().unstage();
             end();
         }
     }
 
     private void end() {
-        isInBatch = false;
         hasCurrent = false;
-        failure = null;
+        reset();
         current.clear();
-        posting.ring().unlock();
+        posting.endBatch();
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.observe.jfr.FlightEvents;
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.PostRules;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.SharedReceiveRing;
-import io.rdma4j.spi.AsyncEvents;
-import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PostException;
@@ -25,39 +26,37 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A shared receive queue. */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
-    private final SoftProtectionDomain domain;
+    private final SoftDomainServices domain;
     private final EngineDriver driver;
     private final @Nullable Object userContext;
     private final int maxElements;
     private final SharedReceiveRing ring;
     private final List<EngineQueuePair> queuePairs = new CopyOnWriteArrayList<>();
-    private final AsyncEvents events;
+    private final AsyncEventSource events;
     private volatile boolean isClosed;
 
     /** For the engine's owner. */
-    SoftSharedReceiveQueue(SoftProtectionDomain domain,
+    SoftSharedReceiveQueue(SoftDomainServices domain,
             SharedReceiveQueueInitAttributes attributes) {
         this.domain = domain;
         userContext = attributes.userContext();
         driver = domain.nic().driver();
         maxElements = attributes.maxElements();
-        events = new AsyncEvents(domain.owner().asyncEventChannel(), this);
+        events = domain.owner().newSource(this);
         ring = new SharedReceiveRing(attributes.maxRequests(), maxElements,
                 this::onLimit);
     }
 
     private void onLimit() {
-        FlightEvents.asyncEvent(domain.nic().device().name(), AsyncEventType.SRQ_LIMIT_REACHED, 0,
-                0);
         events.publish(AsyncEventType.SRQ_LIMIT_REACHED, 0);
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return domain.domain();
     }
 
-    SoftProtectionDomain owner() {
+    SoftDomainServices owner() {
         return domain;
     }
 
@@ -86,8 +85,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         int posted = 0;
         try {
             for (; posted < requests.size(); posted++) {
-                PostChecks.requireGiven(requests.get(posted));
-                enqueue(requests.get(posted));
+                enqueue(PostRules.given(requests, posted));
             }
         } catch (RdmaException refused) {
             throw new PostException(PostChecks.RECEIVE, refused, posted);
@@ -100,11 +98,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         checkOpen();
-        if (request.elements().count() > maxElements) {
-            throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE, "the request has "
-                    + request.elements().count() + " elements; the queue was created for "
-                    + maxElements);
-        }
+        PostRules.requireElements(request.elements().count(), maxElements, "queue",
+                PostChecks.RECEIVE);
         if (!ring.post(request)) {
             throw PostChecks.full(false, ring.capacity());
         }
@@ -185,8 +180,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             events.end("close shared receive queue");
             isClosed = true;
-            domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
-            domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
+            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;
         });
     }

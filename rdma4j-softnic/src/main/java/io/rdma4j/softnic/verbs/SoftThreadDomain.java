@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.ResourceText;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -9,17 +11,17 @@ import io.rdma4j.verbs.ThreadDomain;
 
 /** A thread domain. It changes nothing on this device, whose locks cost almost nothing without contention. */
 final class SoftThreadDomain implements ThreadDomain {
-    private final SoftDeviceContext context;
+    private final SoftContextServices context;
     private final ChildCounts children = new ChildCounts();
     private boolean isClosed;
 
-    SoftThreadDomain(SoftDeviceContext context) {
+    SoftThreadDomain(SoftContextServices context) {
         this.context = context;
     }
 
     @Override
     public DeviceContext context() {
-        return context;
+        return context.context();
     }
 
     ChildCounts children() {

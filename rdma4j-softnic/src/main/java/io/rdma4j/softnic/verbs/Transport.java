@@ -7,6 +7,7 @@ import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -86,6 +87,17 @@ public interface Transport {
 
     /** {@return the operations of queue pairs of a type; empty if the type is not supported} For any thread. */
     Set<SendOpcode> operations(QueuePairType type);
+
+    /** {@return why queue pairs of a type cannot do something} For any thread. */
+    default RdmaException notOffered(String operation, QueuePairType type, SendOpcode opcode) {
+        for (QueuePairType other : QueuePairType.values()) {
+            if (operations(other).contains(opcode)) {
+                return new RdmaException(Errno.EINVAL, operation,
+                        "queue pairs of type " + type + " cannot do " + opcode);
+            }
+        }
+        return RdmaException.unsupported(operation, "this device does not offer " + opcode);
+    }
 
     /**
      * Ensures that there are numbers for new queue pairs. For any thread, but not for the engine's owner: it may wait for

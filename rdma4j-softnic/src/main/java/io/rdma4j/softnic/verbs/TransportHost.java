@@ -16,8 +16,8 @@ public interface TransportHost {
     /** {@return numbers that others cannot guess} */
     IntSupplier random();
 
-    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
-    ChildCounts totals();
+    /** {@return all objects of the device in this process} */
+    NicObjects objects();
 
     /** {@return the addresses of the device, each at its place; an empty one is {@link Gid#ZERO}} */
     List<Gid> gids();

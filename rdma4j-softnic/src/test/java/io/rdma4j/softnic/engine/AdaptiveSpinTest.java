@@ -13,7 +13,7 @@ class AdaptiveSpinTest {
     /** How long others had the processor. */
     private long awayNs;
     private final AdaptiveSpin spin = new AdaptiveSpin(() -> nowNs + awayNs,
-            new Crowding(() -> nowNs + awayNs));
+            new ProcessorContention(() -> nowNs + awayNs));
 
     private void receive() {
         spin.onRound(true, nowNs);
@@ -101,13 +101,13 @@ class AdaptiveSpinTest {
     @Test
     void itGivesUpAtOnceWhereTheProcessorCameBackLate() {
         receive();
-        awayNs = Crowding.LONG_NS + 1;
+        awayNs = ProcessorContention.LONG_NS + 1;
         assertThat(spin.goesOn(nowNs)).isTrue();
         nowNs += awayNs;
         awayNs = 0;
         receive();
         assertThat(spin.goesOn(nowNs)).isFalse();
-        nowNs += Crowding.SHORTEST_TRUST_NS;
+        nowNs += ProcessorContention.SHORTEST_TRUST_NS;
         receive();
         assertThat(spin.goesOn(nowNs)).isTrue();
     }
@@ -117,7 +117,7 @@ class AdaptiveSpinTest {
     void timeBetweenTwoWaitsIsNotTimeThatOthersWorked() {
         receive();
         assertThat(spin.goesOn(nowNs)).isTrue();
-        nowNs += 1_000 * Crowding.LONG_NS;
+        nowNs += 1_000 * ProcessorContention.LONG_NS;
         receive();
         assertThat(spin.goesOn(nowNs)).isTrue();
     }

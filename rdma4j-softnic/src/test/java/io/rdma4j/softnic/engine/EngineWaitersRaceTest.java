@@ -142,7 +142,7 @@ class EngineWaitersRaceTest {
                 .getByInetAddress(InetAddress.getLoopbackAddress());
         DatagramNetwork network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
-                : new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
+                : new LinuxNetwork(loopback, LinuxNetwork.SharedMemoryUse.NEVER);
         EngineDriver driver = new EngineDriver(
                 new Engine(() -> 1, new SleepingLink(network)),
                 System::nanoTime, "background", () -> {});

@@ -52,7 +52,7 @@ class EngineWaitersTest {
                 .getByInetAddress(InetAddress.getLoopbackAddress());
         network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
-                : new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
+                : new LinuxNetwork(loopback, LinuxNetwork.SharedMemoryUse.NEVER);
         link = new SleepingLink(network);
         engine = new Engine(() -> 1, link);
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",

@@ -57,6 +57,6 @@ class MarkedOwnerTest {
     @Test
     void whoWaits() {
         queuePair.touch();
-        driver.serve(null, new AdaptiveSpin(driver::nowNs, new Crowding(driver::nowNs)));
+        driver.serve(null, new AdaptiveSpin(driver::nowNs, new ProcessorContention(driver::nowNs)));
     }
 }

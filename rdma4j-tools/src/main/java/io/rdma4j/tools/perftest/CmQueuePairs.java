@@ -43,7 +43,7 @@ final class CmQueuePairs implements AutoCloseable {
     private int connected;
 
     /**
-     * The meeting stays open as long.
+     * It stays open as long.
      *
      * @param mtu the path MTU that a client asks for; null for the largest that is possible
      */

@@ -17,11 +17,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class MailboxTest {
     private static final long NONCE = 99;
 
-    private final Meeting meeting = new Meeting();
+    private final TwoProcesses both = new TwoProcesses();
 
     private static MemorySegment mailbox(Arena arena, int rings) {
         MemorySegment memory = arena.allocate(Mailbox.length(rings), 64);
-        assertThat(new Mailbox(memory, NONCE, new Meeting()).beginSleep()).isTrue();
+        assertThat(new Mailbox(memory, NONCE, new TwoProcesses()).beginSleep()).isTrue();
         return memory;
     }
 
@@ -72,48 +72,48 @@ class MailboxTest {
     @Test
     void thereIsOneRingForEachWriterAndNoneForTheNext() {
         for (int prefix = 1; prefix <= 4; prefix++) {
-            assertThat(meeting.tryClaim(prefix)).isNotNull();
+            assertThat(both.tryClaim(prefix)).isNotNull();
         }
-        assertThat(meeting.tryClaim(5)).isNull();
-        meeting.dead.add(2);
-        assertThat(meeting.tryClaim(5)).isNotNull();
-        assertThat(meeting.tryClaim(6)).isNull();
+        assertThat(both.tryClaim(5)).isNull();
+        both.dead.add(2);
+        assertThat(both.tryClaim(5)).isNotNull();
+        assertThat(both.tryClaim(6)).isNull();
     }
 
     // ---------------------------------------------------------------- sleep
 
     @Test
     void readerSleepsWhileNothingIsToBeRead() {
-        RingPath path = meeting.claim(1);
-        assertThat(meeting.mailbox.isAsleep()).isFalse();
-        assertThat(meeting.mailbox.beginSleep()).isTrue();
-        assertThat(meeting.mailbox.isAsleep()).isTrue();
-        meeting.mailbox.endSleep();
-        assertThat(meeting.mailbox.isAsleep()).isFalse();
-        path.send(meeting.packet(Meeting.WRITER, 1, 10), 0);
-        assertThat(meeting.mailbox.beginSleep()).isFalse();
-        assertThat(meeting.mailbox.isAsleep()).isFalse();
-        assertThat(meeting.receive(10)).isEqualTo(1);
-        assertThat(meeting.mailbox.beginSleep()).isTrue();
-        meeting.mailbox.endSleep();
+        RingPath path = both.claim(1);
+        assertThat(both.mailbox.isAsleep()).isFalse();
+        assertThat(both.mailbox.beginSleep()).isTrue();
+        assertThat(both.mailbox.isAsleep()).isTrue();
+        both.mailbox.endSleep();
+        assertThat(both.mailbox.isAsleep()).isFalse();
+        path.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        assertThat(both.mailbox.beginSleep()).isFalse();
+        assertThat(both.mailbox.isAsleep()).isFalse();
+        assertThat(both.receive(10)).isEqualTo(1);
+        assertThat(both.mailbox.beginSleep()).isTrue();
+        both.mailbox.endSleep();
     }
 
     /** It has not looked yet where the new writer writes. */
     @Test
     void readerDoesNotSleepBeforeItKnowsEachWriter() {
-        meeting.receive(1);
-        RingPath path = meeting.claim(1);
-        path.send(meeting.packet(Meeting.WRITER, 1, 10), 0);
-        assertThat(meeting.mailbox.beginSleep()).isFalse();
+        both.receive(1);
+        RingPath path = both.claim(1);
+        path.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        assertThat(both.mailbox.beginSleep()).isFalse();
     }
 
     @Test
     void eachSleepHasAnotherNumber() {
-        assertThat(meeting.mailbox.beginSleep()).isTrue();
-        int first = meeting.memory.get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_AT);
-        meeting.mailbox.endSleep();
-        assertThat(meeting.mailbox.beginSleep()).isTrue();
-        assertThat(meeting.memory.get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_AT))
+        assertThat(both.mailbox.beginSleep()).isTrue();
+        int first = both.memory.get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_AT);
+        both.mailbox.endSleep();
+        assertThat(both.mailbox.beginSleep()).isTrue();
+        assertThat(both.memory.get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_AT))
                 .isNotEqualTo(first).isNotZero();
     }
 
@@ -121,38 +121,38 @@ class MailboxTest {
 
     @Test
     void mailboxWithoutWritersIsNotLookedAfter() {
-        meeting.receive(1);
-        assertThat(meeting.mailbox.sweepDueNs(5)).isEqualTo(Long.MAX_VALUE);
-        meeting.mailbox.sweepIfDue(Long.MAX_VALUE - 1);
-        assertThat(meeting.released).isZero();
+        both.receive(1);
+        assertThat(both.mailbox.sweepDueNs(5)).isEqualTo(Long.MAX_VALUE);
+        both.mailbox.sweepIfDue(Long.MAX_VALUE - 1);
+        assertThat(both.released).isZero();
     }
 
     @Test
     void ringOfADeadWriterIsFreedWhenItIsLookedForAndNotBefore() {
-        RingPath path = meeting.claim(1);
-        path.send(meeting.packet(Meeting.WRITER, 1, 10), 0);
-        meeting.receive(10);
-        assertThat(meeting.mailbox.sweepDueNs(5)).isEqualTo(5 + Mailbox.SWEEP_NS);
-        assertThat(meeting.mailbox.sweepDueNs(70)).isEqualTo(5 + Mailbox.SWEEP_NS);
-        meeting.dead.add(1);
-        meeting.mailbox.sweepIfDue(4 + Mailbox.SWEEP_NS);
-        assertThat(meeting.released).isZero();
-        meeting.mailbox.sweepIfDue(5 + Mailbox.SWEEP_NS);
-        assertThat(meeting.released).isEqualTo(1);
-        assertThat(meeting.mailbox.sweepDueNs(6 + Mailbox.SWEEP_NS)).isEqualTo(Long.MAX_VALUE);
+        RingPath path = both.claim(1);
+        path.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        both.receive(10);
+        assertThat(both.mailbox.sweepDueNs(5)).isEqualTo(5 + Mailbox.SWEEP_NS);
+        assertThat(both.mailbox.sweepDueNs(70)).isEqualTo(5 + Mailbox.SWEEP_NS);
+        both.dead.add(1);
+        both.mailbox.sweepIfDue(4 + Mailbox.SWEEP_NS);
+        assertThat(both.released).isZero();
+        both.mailbox.sweepIfDue(5 + Mailbox.SWEEP_NS);
+        assertThat(both.released).isEqualTo(1);
+        assertThat(both.mailbox.sweepDueNs(6 + Mailbox.SWEEP_NS)).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
     void ringOfALivingWriterIsLeftAlone() {
-        RingPath path = meeting.claim(1);
-        path.send(meeting.packet(Meeting.WRITER, 1, 10), 0);
-        meeting.receive(10);
-        long dueNs = meeting.mailbox.sweepDueNs(0);
-        meeting.mailbox.sweepIfDue(dueNs);
-        assertThat(meeting.released).isZero();
-        assertThat(meeting.mailbox.sweepDueNs(dueNs)).isEqualTo(dueNs + Mailbox.SWEEP_NS);
-        assertThat(path.send(meeting.packet(Meeting.WRITER, 2, 10), 0))
+        RingPath path = both.claim(1);
+        path.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        both.receive(10);
+        long dueNs = both.mailbox.sweepDueNs(0);
+        both.mailbox.sweepIfDue(dueNs);
+        assertThat(both.released).isZero();
+        assertThat(both.mailbox.sweepDueNs(dueNs)).isEqualTo(dueNs + Mailbox.SWEEP_NS);
+        assertThat(path.send(both.packet(TwoProcesses.WRITER, 2, 10), 0))
                 .isEqualTo(PacketPort.Sent.SENT);
-        assertThat(meeting.receive(10)).isEqualTo(1);
+        assertThat(both.receive(10)).isEqualTo(1);
     }
 }

@@ -159,7 +159,7 @@ public abstract class StreamContract {
     }
 
     @Test
-    void aBriefLookFindsWhatComesOnTheSameStream() throws Exception {
+    void aBriefPollFindsWhatComesOnTheSameStream() throws Exception {
         End client = connected();
         End server = accepted.getFirst();
         client.send(ByteBuffer.allocate(100));

@@ -78,7 +78,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     private final @Nullable HostMemory memory;
 
     /** Which packets to processes of this machine pass through memory that both have mapped. */
-    public enum Meeting {
+    public enum SharedMemoryUse {
         /** No packets. */
         NEVER,
         /** Packets to other devices, if the system supports it. */
@@ -92,16 +92,18 @@ public final class LinuxNetwork implements DatagramNetwork {
      * @throws RdmaException the system's own error if it gives nothing to wait with, EOPNOTSUPP if shared memory is
      *         required and not possible
      */
-    public LinuxNetwork(NetworkInterface networkInterface, Meeting meeting) throws RdmaException {
-        this(networkInterface, SharedPort.ofProcess(), meeting);
+    public LinuxNetwork(NetworkInterface networkInterface, SharedMemoryUse use)
+            throws RdmaException {
+        this(networkInterface, SharedPort.ofProcess(), use);
     }
 
     public LinuxNetwork(NetworkInterface networkInterface, @Nullable SharedPort shared,
-            Meeting meeting)
+            SharedMemoryUse use)
             throws RdmaException {
         this.networkInterface = networkInterface;
         this.shared = shared;
-        memory = meeting == Meeting.NEVER ? null : openMemory(shared, meeting == Meeting.ALL);
+        memory = use == SharedMemoryUse.NEVER ? null
+                : openMemory(shared, use == SharedMemoryUse.ALL);
         try {
             poller = new SocketPoller(pollerMemory, memory == null ? null : memory.pipe());
         } catch (LinuxSocket.Refused e) {

@@ -13,7 +13,7 @@ import io.rdma4j.softnic.network.SendFailures;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.route.Ways;
 import io.rdma4j.softnic.network.linux.sharing.PassedDatagram;
-import io.rdma4j.softnic.network.linux.sharing.PlaceProbe;
+import io.rdma4j.softnic.network.linux.sharing.ReuseportProbe;
 import io.rdma4j.softnic.network.linux.sharing.SharedPort;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
@@ -242,9 +242,9 @@ final class LinuxPort implements PacketPort {
         int identification = -1;
         do {
             int length = Math.min(arrivals.segmentLength(), end - start);
-            if (shared != null && PlaceProbe.is(arrivals.bytes(), start, length)) {
-                shared.onProbe(PlaceProbe.place(arrivals.bytes(), start),
-                        PlaceProbe.nonce(arrivals.bytes(), start));
+            if (shared != null && ReuseportProbe.is(arrivals.bytes(), start, length)) {
+                shared.onProbe(ReuseportProbe.place(arrivals.bytes(), start),
+                        ReuseportProbe.nonce(arrivals.bytes(), start));
                 return count + 1;
             }
             if (shared != null && PassedDatagram.is(arrivals.bytes(), start, length)) {

@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 
 /**
  * A datagram that a process has received and passes on to another place of the same group, behind a header that names the
- * place, as a {@link PlaceProbe} does, and the source address of the datagram. A key that only readers of the table know
+ * place, as a {@link ReuseportProbe} does, and the source address of the datagram. A key that only readers of the table know
  * keeps other senders out.
  */
 public final class PassedDatagram {
@@ -27,15 +27,15 @@ public final class PassedDatagram {
     /** Writes the header. */
     static void write(MemorySegment header, int place, long key, Gid source) {
         header.asSlice(0, HEADER_LENGTH).fill((byte) 0);
-        header.set(INT, 0, PlaceProbe.MAGIC);
-        header.set(ValueLayout.JAVA_BYTE, PlaceProbe.PLACE, (byte) place);
+        header.set(INT, 0, ReuseportProbe.MAGIC);
+        header.set(ValueLayout.JAVA_BYTE, ReuseportProbe.PLACE, (byte) place);
         header.set(LONG, KEY, key);
         header.set(LONG, SOURCE, source.high());
         header.set(LONG, SOURCE + 8, source.low());
     }
 
     public static boolean is(MemorySegment bytes, long at, int length) {
-        return length > HEADER_LENGTH && bytes.get(INT, at) == PlaceProbe.MAGIC;
+        return length > HEADER_LENGTH && bytes.get(INT, at) == ReuseportProbe.MAGIC;
     }
 
     public static long key(MemorySegment bytes, long at) {

@@ -59,7 +59,7 @@ final class Prefixes {
     /**
      * Removes dead processes from the places of their sockets, and ends groups without a live process, because perhaps no
      * process will ever join at their addresses again. The process in an unnamed place is found by a probe when a packet
-     * goes astray.
+     * goes to another process.
      *
      * @return the prefixes that have sockets
      */

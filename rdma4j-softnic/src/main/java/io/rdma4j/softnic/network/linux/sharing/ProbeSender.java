@@ -21,20 +21,20 @@ final class ProbeSender implements AutoCloseable {
     private final @Nullable LinuxSocket ipv6;
 
     ProbeSender(Arena arena) throws LinuxSocket.Refused {
-        probe = arena.allocate(PlaceProbe.LENGTH, 8);
+        probe = arena.allocate(ReuseportProbe.LENGTH, 8);
         name = arena.allocate(SocketAddress.MAX_LENGTH, 8);
         header = arena.allocate(MessageHeader.LENGTH, 8);
         MemorySegment iovec = arena.allocate(MessageHeader.IOVEC_LENGTH, 8);
         MessageHeader.name(header, name);
         MessageHeader.iovecs(header, iovec, 1);
-        MessageHeader.iovec(iovec, 0, probe.address(), PlaceProbe.LENGTH);
+        MessageHeader.iovec(iovec, 0, probe.address(), ReuseportProbe.LENGTH);
         ipv4 = LinuxSocket.open(SocketAddress.AF_INET, arena);
         ipv6 = LinuxSocket.openIpv6(arena);
     }
 
     /** Sends a probe; a failure shows by the missing answer. */
     void send(Gid address, int scope, int place, long nonce) {
-        PlaceProbe.write(probe, place, nonce);
+        ReuseportProbe.write(probe, place, nonce);
         MessageHeader.nameLength(header,
                 SocketAddress.write(name, address, Path.UDP_PORT, scope));
         LinuxSocket socket = address.isIpv4() ? ipv4 : ipv6;

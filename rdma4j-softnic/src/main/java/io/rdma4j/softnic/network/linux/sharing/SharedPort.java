@@ -40,7 +40,7 @@ import static io.rdma4j.softnic.network.linux.calls.SocketOption.SO_REUSEPORT;
  * <p>The kernel keeps the sockets of a group in an array: a new one is appended, and when one is closed the last takes its
  * place. {@link SharedTable} has the place of each socket. When a process has died, the table is out of date, and packets
  * may reach the wrong process. A process that receives such a packet, joins or leaves updates the table
- * ({@link #mend}): it sends a {@link PlaceProbe} to each place to find out which process is there.
+ * ({@link #mend}): it sends a {@link ReuseportProbe} to each place to find out which process is there.
  *
  * <p>Thread safe. One process at a time has the lock, and never for long.
  */
@@ -63,7 +63,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final TableLocks locks;
     private final SharedTable table;
-    private final PlaceFinder finder;
+    private final ReuseportOrder finder;
     private final MailboxTable mailboxes;
     /** The socket of this process at each address. Changed under the lock. */
     private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
@@ -74,7 +74,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
-    private final LockedWork givingUp;
+    private final TableLockTask givingUp;
     /** Those that were needed, by address family. */
     private final Map<Integer, DatagramPasser> passers = new HashMap<>();
     private final AtomicBoolean isMending = new AtomicBoolean();
@@ -170,7 +170,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      *         table, ETIMEDOUT as {@link TableLocks#lock}
      */
     public static SharedPort open(String name) throws RdmaException {
-        return open(name, PlaceFinder.ANSWER_TIMEOUT_NS);
+        return open(name, ReuseportOrder.ANSWER_TIMEOUT_NS);
     }
 
     /** As above, with another time to wait for the answers of other processes. */
@@ -213,8 +213,8 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         table = new SharedTable(tableSocket.pages().map(0, SharedTable.LENGTH));
         // Opened once more, for locks belong to an opening, and the one that is passed on is the same in all processes.
         locks = new TableLocks(tableSocket.path());
-        givingUp = new LockedWork(locks, this::giveUp, this::onRefused);
-        PlaceFinder probing = null;
+        givingUp = new TableLockTask(locks, this::giveUp, this::onRefused);
+        ReuseportOrder probing = null;
         boolean wasDamaged;
         boolean isLocked = false;
         boolean hasBegun = false;
@@ -222,7 +222,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             locks.lock();
             isLocked = true;
             prefixes = new Prefixes(locks, table);
-            probing = new PlaceFinder(table, prefixes, arena, answerTimeoutNs);
+            probing = new ReuseportOrder(table, prefixes, arena, answerTimeoutNs);
             finder = probing;
             wasDamaged = beginIfUnused();
             prefix = prefixes.take(0);
@@ -482,7 +482,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
 
     private void onRefused(RdmaException refusal) {
         LOG.log(System.Logger.Level.WARNING,
-                "packets of others may go astray, and they look for mailboxes in vain: {0}",
+                "packets of others may be misdirected, and they look for mailboxes in vain: {0}",
                 refusal.getMessage());
         for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
             forget(socket);
@@ -495,7 +495,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             try {
                 leaveGroup(socket);
             } catch (LinuxSocket.Refused e) {
-                LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
+                LOG.log(System.Logger.Level.WARNING, "packets of others may be misdirected: {0}",
                         e.getMessage());
             } finally {
                 forget(socket);
@@ -509,7 +509,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * Closes a socket. If the table could not be updated, the next astray packet starts a probe, which finds that the
+     * Closes a socket. If the table could not be updated, the next misdirected packet starts a probe, which finds that the
      * socket is gone.
      */
     private void forget(LinuxSocket socket) {
@@ -740,7 +740,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     // ---------------------------------------------------------------- after a process has died
 
     @Override
-    public void onAstray(int queuePair) {
+    public void onMisdirected(int queuePair) {
         if (System.nanoTime() - lastMendNs > restNs && isMending.compareAndSet(false, true)) {
             Thread.ofPlatform().daemon().name("rdma4j-share")
                     .start(() -> mendQuietly(queuePair >>> QUEUE_PAIR_BITS));
@@ -759,7 +759,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             wasMended = isMended;
             restNs = isMended ? MIN_REST_NS : Math.min(2 * restNs, MAX_REST_NS);
         } catch (LinuxSocket.Refused | RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "packets may go astray: {0}", e.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "packets may be misdirected: {0}", e.getMessage());
         } finally {
             lastMendNs = System.nanoTime();
             isMending.set(false);

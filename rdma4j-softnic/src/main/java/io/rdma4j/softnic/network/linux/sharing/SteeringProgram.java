@@ -23,7 +23,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
  * <p>The fields that it reads, as offsets from the end of the UDP header: the upper 8 bits of the destination queue pair
  * (5), which are the prefix of a process. For queue pair 1 the attribute of the management datagram (36) determines which
  * field names the process: the port of the service for a REQ or SIDR_REQ (56), the prefix in the request identifier for a
- * SIDR_REP (44), and in the remote communication identifier for all others (48). A {@link PlaceProbe} and a {@link
+ * SIDR_REP (44), and in the remote communication identifier for all others (48). A {@link ReuseportProbe} and a {@link
  * PassedDatagram} name their place (4).
  *
  * <p>A requester that withdraws its request does not know the remote communication identifier and sends 0. The request is
@@ -92,8 +92,8 @@ public final class SteeringProgram {
 
     private void write(SortedMap<Integer, Integer> places, Map<Integer, Integer> services) {
         add(LOAD_WORD, 0);
-        add(JUMP_IF_EQUAL, 0, 2, PlaceProbe.MAGIC);
-        add(LOAD_BYTE, PlaceProbe.PLACE);
+        add(JUMP_IF_EQUAL, 0, 2, ReuseportProbe.MAGIC);
+        add(LOAD_BYTE, ReuseportProbe.PLACE);
         add(RETURN_ACCUMULATOR, 0);
         add(LOAD_WORD, QUEUE_PAIR_WORD);
         add(AND, QUEUE_PAIR_MASK);

@@ -89,7 +89,7 @@ class HeaderFieldsTest {
         LinuxSocket receiver = receiver();
         DatagramNetwork network = new LinuxNetwork(
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()),
-                LinuxNetwork.Meeting.NEVER);
+                LinuxNetwork.SharedMemoryUse.NEVER);
         try {
             PacketPort port = network.open(SENDER);
             send(port, 0, 64);

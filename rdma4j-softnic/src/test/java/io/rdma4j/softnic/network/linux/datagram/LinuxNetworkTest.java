@@ -48,7 +48,7 @@ class LinuxNetworkTest extends NetworkContract {
     @Override
     protected DatagramNetwork newNetwork(NetworkInterface networkInterface) throws RdmaException {
         assumeThat(LinuxNetwork.obstacle()).isNull();
-        return new LinuxNetwork(networkInterface, LinuxNetwork.Meeting.OTHERS);
+        return new LinuxNetwork(networkInterface, LinuxNetwork.SharedMemoryUse.OTHERS);
     }
 
     @Test

@@ -60,12 +60,12 @@ class HostMemoryTest {
         final List<Integer> received = new ArrayList<>();
         final OutgoingPacket packet = new OutgoingPacket();
 
-        Member(LinuxNetwork.Meeting meeting) throws Exception {
+        Member(LinuxNetwork.SharedMemoryUse use) throws Exception {
             assumeThat(LinuxNetwork.obstacle()).isNull();
             port = SharedPort.open(name);
             network = new LinuxNetwork(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), port,
-                    meeting);
+                    use);
             network.open(ADDRESS);
             memory = Objects.requireNonNull(network.sharedMemory());
             members.add(this);
@@ -138,7 +138,7 @@ class HostMemoryTest {
     }
 
     private Member member() throws Exception {
-        return new Member(LinuxNetwork.Meeting.OTHERS);
+        return new Member(LinuxNetwork.SharedMemoryUse.OTHERS);
     }
 
     // ---------------------------------------------------------------- finding each other
@@ -160,7 +160,7 @@ class HostMemoryTest {
     void aDeviceReachesItselfThroughMemoryOnlyIfAsked() throws Exception {
         Member others = member();
         assertThat(others.pathTo(others)).isNull();
-        Member all = new Member(LinuxNetwork.Meeting.ALL);
+        Member all = new Member(LinuxNetwork.SharedMemoryUse.ALL);
         all.send(all, 7);
         all.receive();
         assertThat(all.received).containsExactly(7);

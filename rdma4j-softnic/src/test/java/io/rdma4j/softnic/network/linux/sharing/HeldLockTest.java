@@ -140,7 +140,7 @@ class HeldLockTest extends SharingStage {
     private LinuxNetwork network(SharedPort port) throws Exception {
         LinuxNetwork network = new LinuxNetwork(NetworkInterface.getByInetAddress(
                 InetAddress.getLoopbackAddress()), port,
-                LinuxNetwork.Meeting.NEVER);
+                LinuxNetwork.SharedMemoryUse.NEVER);
         network.open(ELSEWHERE);
         return network;
     }

@@ -118,8 +118,8 @@ abstract class SharingStage {
         synchronized void receive() {
             long length = socket.receive(header);
             while (length >= 0) {
-                if (PlaceProbe.is(bytes, 0, (int) length)) {
-                    port.onProbe(PlaceProbe.place(bytes, 0), PlaceProbe.nonce(bytes, 0));
+                if (ReuseportProbe.is(bytes, 0, (int) length)) {
+                    port.onProbe(ReuseportProbe.place(bytes, 0), ReuseportProbe.nonce(bytes, 0));
                 } else {
                     queuePairs.add(ByteBuffer.wrap(bytes.asSlice(4, 4).toArray(JAVA_BYTE))
                             .getInt());

@@ -152,8 +152,9 @@ class SteeringProgramTest {
     @Test
     void probesGoToTheirPlace() {
         SteeringProgram program = SteeringProgram.of(Map.of(7, 3, 9, 4), Map.of());
-        ByteBuffer probe = ByteBuffer.allocate(PlaceProbe.LENGTH).putInt(0, PlaceProbe.MAGIC)
-                .put(PlaceProbe.PLACE, (byte) 213);
+        ByteBuffer probe = ByteBuffer.allocate(ReuseportProbe.LENGTH)
+                .putInt(0, ReuseportProbe.MAGIC)
+                .put(ReuseportProbe.PLACE, (byte) 213);
         assertThat(run(program, probe)).isEqualTo(213);
     }
 

@@ -86,7 +86,8 @@ class WithdrawnRequestTest {
             SoftDevice device = new SoftDevice(RoceFamily.ROCE, loopback, true,
                     () -> new PortView(true, true, List.of(address)));
             nic = new SoftNic(device,
-                    RoceTransport.on(new LinuxNetwork(loopback, port, LinuxNetwork.Meeting.NEVER),
+                    RoceTransport.on(
+                            new LinuxNetwork(loopback, port, LinuxNetwork.SharedMemoryUse.NEVER),
                             CmSettings.defaults(1)),
                     new Random()::nextInt, System::nanoTime, "rdma4j-test");
             nic.start(address);
@@ -222,7 +223,7 @@ class WithdrawnRequestTest {
         SharedPort first = SharedPort.open(name);
         LinuxNetwork unread = new LinuxNetwork(Objects.requireNonNull(
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress())), first,
-                LinuxNetwork.Meeting.NEVER);
+                LinuxNetwork.SharedMemoryUse.NEVER);
         try {
             unread.open(ADDRESS);
             Member server = new Member(ADDRESS);

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
+import io.rdma4j.connection.SidrStatus;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** What ids make of what their device does, with a device that a test drives. */
+class DeviceReportsTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7471);
+
+    private final CmEventChannel events = CmEventChannel.create();
+    private final List<CmId> ids = new ArrayList<>();
+
+    @AfterEach
+    void everythingCanBeClosed() throws Exception {
+        for (CmId id : ids) {
+            id.close();
+        }
+        events.close();
+        assertThat(FakeProvider.DEVICE.opened).allMatch(context -> context.isClosed);
+    }
+
+    private CmId bound(PortSpace space, InetAddress address) throws Exception {
+        CmId id = CmId.create(events, space);
+        ids.add(id);
+        id.bindAddress(new InetSocketAddress(address, 0));
+        return id;
+    }
+
+    private CmId resolved(PortSpace space) throws Exception {
+        CmId id = bound(space, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+        return id;
+    }
+
+    private CmId connecting() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        id.connect(new ConnectionParameters().queuePairNumber(5));
+        return id;
+    }
+
+    private CmId lookingUp() throws Exception {
+        CmId id = resolved(PortSpace.UDP);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        id.connect(new ConnectionParameters().queuePairNumber(5));
+        return id;
+    }
+
+    private void expect(CmEventType type, CmId id, int status) throws RdmaException {
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(type);
+            assertThat(event.id()).isSameAs(id);
+            assertThat(event.status()).isEqualTo(status);
+        }
+    }
+
+    private void expectNothing() throws RdmaException {
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+    }
+
+    private static void tell(Report report) {
+        for (CmContext.Watcher watcher : FakeProvider.DEVICE.context().watchers) {
+            report.reach(watcher);
+        }
+    }
+
+    private interface Report {
+        void reach(CmContext.Watcher watcher);
+    }
+
+    private static void assertRefused(ThrowingCallable call, Errno errno) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    // ---------------------------------------------------------------- events of newer versions
+
+    private void expectUnknown(CmId id) throws RdmaException {
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNKNOWN);
+            assertThat(event.typeCode()).isEqualTo(99);
+            assertThat(event.status()).isEqualTo(-110);
+            assertThat(event.id()).isSameAs(id);
+            assertThat(event.isFailure()).isFalse();
+            assertThat(event.description()).startsWith("event 99: ");
+            assertThat(event)
+                    .hasToString("event 99, status -110 (Connection timed out (ETIMEDOUT))");
+            assertThatIllegalStateException().isThrownBy(() -> event.failure("connect"))
+                    .withMessage("connect: event 99 is no failure");
+        }
+        expectNothing();
+    }
+
+    /** It changes nothing: what belongs to the step comes afterwards. */
+    @Test
+    void eventThatThisVersionDoesNotKnowIsToldWithItsNumber() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(client);
+        FakeProvider.DEVICE.context().handlers.getLast().onEstablished(null);
+        expect(CmEventType.ESTABLISHED, client, 0);
+        CmId asking = lookingUp();
+        FakeProvider.DEVICE.context().lookupHandlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(asking);
+        CmId listener = bound(PortSpace.TCP, FakeDevice.FIRST);
+        listener.listen(1);
+        FakeProvider.DEVICE.context().listenHandlers.getLast().onUnknownEvent(99, -110);
+        expectUnknown(listener);
+    }
+
+    @Test
+    void eventsThatAreKnownHaveTheirNumbers() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+            assertThat(event.typeCode()).isEqualTo(7);
+            assertThat(event.id()).isSameAs(client);
+        }
+    }
+
+    /** A synchronous id waits for the outcome of its step. */
+    @Test
+    void eventThatThisVersionDoesNotKnowIsNoOutcomeOfAStep() throws Exception {
+        try (CmId id = CmId.create(PortSpace.TCP)) {
+            id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+            id.resolveAddress(PEER, TIMEOUT);
+            id.resolveRoute(TIMEOUT);
+            FakeProvider.DEVICE.context().answer = (connection, handler) -> {
+                handler.onUnknownEvent(99, 1);
+                handler.onEstablished(null);
+            };
+            id.connect(new ConnectionParameters().queuePairNumber(5));
+            assertThat(id.event()).isNotNull();
+            assertThat(id.event().type()).isEqualTo(CmEventType.ESTABLISHED);
+        }
+    }
+
+    // ---------------------------------------------------------------- the device goes
+
+    @Test
+    void removalReachesEveryIdOfTheDeviceOnce() throws Exception {
+        CmId listener = bound(PortSpace.TCP, FakeDevice.FIRST);
+        listener.listen(1);
+        CmId client = connecting();
+        tell(CmContext.Watcher::onDeviceGone);
+        tell(CmContext.Watcher::onDeviceGone);
+        List<CmId> told = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+                assertThat(event).isNotNull();
+                assertThat(event.type()).isEqualTo(CmEventType.DEVICE_REMOVAL);
+                assertThat(event.description()).isEqualTo("the device is gone; close the id");
+                told.add(event.id());
+            }
+        }
+        assertThat(told).containsExactlyInAnyOrder(listener, client);
+        expectNothing();
+        assertRefused(client::disconnect, Errno.ENODEV);
+        assertRefused(() -> client.connect(new ConnectionParameters()), Errno.ENODEV);
+    }
+
+    /** The ids at one address hear of their device; this one has several, and hears when none is left. */
+    @Test
+    void listenerAtAllAddressesHearsWhenNoDeviceIsLeft() throws Exception {
+        FakeDevice other = new FakeDevice("fake1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+        FakeProvider.offer(FakeProvider.DEVICE, other);
+        try {
+            CmId listener = CmId.create(events, PortSpace.TCP);
+            ids.add(listener);
+            listener.bindAddress(new InetSocketAddress(0));
+            listener.listen(1);
+            tell(CmContext.Watcher::onDeviceGone);
+            expectNothing();
+            other.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
+            expect(CmEventType.DEVICE_REMOVAL, listener, 0);
+            other.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
+            expectNothing();
+            listener.close();
+            assertThat(other.context().isClosed).isTrue();
+        } finally {
+            FakeProvider.offer(FakeProvider.DEVICE);
+        }
+    }
+
+    @Test
+    void whatTheDeviceReportsAfterItsEndChangesNothing() throws Exception {
+        CmId client = lookingUp();
+        FakeContext context = FakeProvider.DEVICE.context();
+        tell(CmContext.Watcher::onDeviceGone);
+        expect(CmEventType.DEVICE_REMOVAL, client, 0);
+        context.lookupHandlers.getLast().onService(new DatagramParameters(
+                AddressHandleAttributes.to(Gid.ZERO, 0), 1, 1,
+                new byte[0]));
+        expectNothing();
+    }
+
+    @Test
+    void idsMadeAfterARemovalOpenTheDeviceAnew() throws Exception {
+        CmId before = bound(PortSpace.TCP, FakeDevice.FIRST);
+        FakeContext gone = FakeProvider.DEVICE.context();
+        tell(CmContext.Watcher::onDeviceGone);
+        expect(CmEventType.DEVICE_REMOVAL, before, 0);
+        CmId after = bound(PortSpace.TCP, FakeDevice.SECOND);
+        assertThat(after.context()).isNotSameAs(gone).isSameAs(FakeProvider.DEVICE.context());
+        assertThat(gone.isClosed).isFalse();
+        before.close();
+        assertThat(gone.isClosed).isTrue();
+    }
+
+    @Test
+    void synchronousListenerThatWaitsIsToldOfTheRemoval() throws Exception {
+        CmId listener = CmId.create(PortSpace.TCP);
+        ids.add(listener);
+        listener.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        listener.listen(1);
+        tell(CmContext.Watcher::onDeviceGone);
+        assertRefused(() -> listener.pollRequest(TIMEOUT), Errno.ENODEV);
+    }
+
+    // ---------------------------------------------------------------- addresses go
+
+    @Test
+    void changedAddressIsToldToItsIdsOnly() throws Exception {
+        CmId first = bound(PortSpace.TCP, FakeDevice.FIRST);
+        CmId second = bound(PortSpace.UDP, FakeDevice.SECOND);
+        tell(watcher -> watcher.onAddressChanged(FakeDevice.SECOND));
+        expect(CmEventType.ADDR_CHANGE, second, 0);
+        expectNothing();
+        tell(watcher -> watcher.onAddressChanged(FakeDevice.FIRST));
+        expect(CmEventType.ADDR_CHANGE, first, 0);
+        // A hint only: the id goes on.
+        first.listen(1);
+    }
+
+    @Test
+    void routeFromAnAddressThatIsGoneIsAnError() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        FakeProvider.DEVICE.context().addresses.remove(FakeDevice.FIRST);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_ERROR, id, -Errno.ENETUNREACH.number());
+        FakeProvider.DEVICE.context().addresses.add(FakeDevice.FIRST);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+    }
+
+    @Test
+    void routeOverAPortThatIsDownIsAnError() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        FakeProvider.DEVICE.context().portState = PortState.DOWN;
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_ERROR, id, -Errno.ENETUNREACH.number());
+    }
+
+    @Test
+    void groupJoinedFromAnAddressThatIsGoneIsAnError() throws Exception {
+        CmId id = bound(PortSpace.UDP, FakeDevice.FIRST);
+        FakeProvider.DEVICE.context().addresses.clear();
+        id.joinMulticast(InetAddress.ofLiteral("239.1.2.3"), "mine");
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.MULTICAST_ERROR);
+            assertThat(event.status()).isEqualTo(-Errno.ENETUNREACH.number());
+            assertThat(event.joinContext()).isEqualTo("mine");
+            assertThat(event.datagram()).isNull();
+        }
+    }
+
+    @Test
+    void destinationOfTheOtherIpVersionIsAnAddressError() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+        expect(CmEventType.ADDR_ERROR, id, -Errno.EADDRNOTAVAIL.number());
+        // The id is as it was.
+        id.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+    }
+
+    // ---------------------------------------------------------------- several threads
+
+    @Test
+    void connectionThatStandsBeforeConnectingReturnsCanBeEnded() throws Exception {
+        CmId client = routed(CmId.create(events, PortSpace.TCP));
+        List<String> ended = new ArrayList<>();
+        FakeContext context = FakeProvider.DEVICE.context();
+        context.onDisconnect = () -> ended.add("disconnected");
+        context.answer = (connection, handler) -> {
+            handler.onReply(connection, new ConnectionParameters());
+            try {
+                client.establish();
+                client.disconnect();
+            } catch (RdmaException e) {
+                throw new AssertionError(e);
+            }
+        };
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        assertThat(ended).hasSize(1);
+    }
+
+    @Test
+    void synchronousIdIsDisconnectedByOneThreadAtATime() throws Exception {
+        CmId client = routed(CmId.create(PortSpace.TCP));
+        FakeContext context = FakeProvider.DEVICE.context();
+        CountDownLatch isEnding = new CountDownLatch(1);
+        context.onDisconnect = isEnding::countDown;
+        context.answer = (connection, handler) -> handler.onReply(connection,
+                new ConnectionParameters());
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        client.establish();
+        CompletableFuture<Void> first = inBackground(client::disconnect);
+        assertThat(isEnding.await(20, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Void> second = inBackground(client::disconnect);
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> second.get(20, TimeUnit.SECONDS))
+                .withCauseInstanceOf(RdmaException.class)
+                .withMessageContaining("another thread waits");
+        context.handlers.getLast().onDisconnected();
+        first.get(20, TimeUnit.SECONDS);
+        client.disconnect();
+    }
+
+    private interface Step {
+        void run() throws RdmaException;
+    }
+
+    private static CompletableFuture<Void> inBackground(Step step) {
+        CompletableFuture<Void> outcome = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                step.run();
+                outcome.complete(null);
+            } catch (RdmaException | RuntimeException e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+        return outcome;
+    }
+
+    private CmId routed(CmId id) throws Exception {
+        ids.add(id);
+        id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        id.resolveAddress(PEER, TIMEOUT);
+        id.resolveRoute(TIMEOUT);
+        if (id.channel() == events) {
+            expect(CmEventType.ADDR_RESOLVED, id, 0);
+            expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        }
+        return id;
+    }
+
+    // ---------------------------------------------------------------- steps that fail
+
+    @Test
+    void connectionsNeedAQueuePairOfWhomever() throws Exception {
+        CmId client = routed(CmId.create(events, PortSpace.TCP));
+        assertRefused(() -> client.connect(new ConnectionParameters()), Errno.EINVAL);
+        assertThat(FakeProvider.DEVICE.context().connectCalls).isEmpty();
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+    }
+
+    @Test
+    void addressThatCannotBeResolvedFromASourceCanBeTriedAgain() throws Exception {
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        InetSocketAddress source = new InetSocketAddress(FakeDevice.FIRST, 5000);
+        for (int attempt = 0; attempt < 2; attempt++) {
+            id.resolveAddress(source,
+                    new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+            expect(CmEventType.ADDR_ERROR, id, -Errno.EADDRNOTAVAIL.number());
+            assertThat(id.localPort()).isZero();
+        }
+        id.resolveAddress(source, PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+        assertThat(id.localPort()).isEqualTo(5000);
+    }
+
+    @Test
+    void deviceThatFailsByADefectIsNotKeptOpen() throws Exception {
+        CmId other = bound(PortSpace.TCP, FakeDevice.FIRST);
+        FakeProvider.DEVICE.context().isBroken = true;
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        InetSocketAddress address = new InetSocketAddress(FakeDevice.FIRST, 5000);
+        assertThatIllegalStateException().isThrownBy(() -> id.bindAddress(address));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> id.resolveAddress(address, PEER, TIMEOUT));
+        assertThatIllegalStateException().isThrownBy(() -> id.resolveAddress(PEER, TIMEOUT))
+                .withMessage("broken");
+        assertThatIllegalStateException().isThrownBy(() -> id.resolveAddress(PEER, TIMEOUT))
+                .withMessage("broken");
+        FakeProvider.DEVICE.context().isBroken = false;
+        // Neither the port nor the device is held by what has failed.
+        CmId after = CmId.create(events, PortSpace.TCP);
+        ids.add(after);
+        after.bindAddress(address);
+        after.close();
+        other.close();
+        assertThat(FakeProvider.DEVICE.context().isClosed).isTrue();
+    }
+
+    @Test
+    void eventsOfFailedStepsSayWhy() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.cause()).isNotNull();
+            assertThat(event.description()).contains("not of the same IP version");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.EADDRNOTAVAIL);
+            assertThat(event.failure("connect")).hasMessageEndingWith(
+                    "are not of the same IP version (EADDRNOTAVAIL)").hasMessageStartingWith(
+                            "connect: resolve address: ");
+        }
+        CmId silent = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.id()).isSameAs(silent);
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ETIMEDOUT);
+        }
+    }
+
+    @Test
+    void eventOfASuccessIsNoFailure() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.isFailure()).isFalse();
+            assertThatIllegalStateException().isThrownBy(() -> event.failure("connect"))
+                    .withMessage("connect: RDMA_CM_EVENT_ADDR_RESOLVED is no failure");
+        }
+    }
+
+    @Test
+    void outcomeLeftFromAnotherTimeIsNamed() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        id.migrate(null);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> id.resolveRoute(TIMEOUT))
+                .withMessage("resolve route: RDMA_CM_EVENT_ADDR_RESOLVED came instead of"
+                        + " RDMA_CM_EVENT_ROUTE_RESOLVED (EINVAL)");
+    }
+
+    @Test
+    void connectionThatIsNotThereIsNamed() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(id::accept).withMessage(
+                "accept: the id stands for no request; what can be accepted is the id that"
+                        + " CONNECT_REQUEST or awaitRequest brings (EINVAL)");
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(id::disconnect).withMessage(
+                "disconnect: the id is not connected, so there is nothing to end; closing it is"
+                        + " enough (EINVAL)");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> id.initQueuePairAttributes(QueuePairState.RTR))
+                .withMessageContainingAll("peer's parameters", "CONNECT_RESPONSE");
+    }
+
+    // ---------------------------------------------------------------- what devices are asked
+
+    @Test
+    void callsTellWhatTheApplicationChose() throws Exception {
+        CmId client = bound(PortSpace.TCP, FakeDevice.FIRST);
+        client.typeOfService(0x20);
+        client.ackTimeoutExponent(17);
+        client.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, client, 0);
+        client.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, client, 0);
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        ConnectRequest call = FakeProvider.DEVICE.context().connectCalls.getLast();
+        assertThat(call.options().typeOfService()).isEqualTo(0x20);
+        assertThat(call.options().ackTimeoutExponent()).isEqualTo(17);
+        assertThat(call.type()).isEqualTo(QueuePairType.RC);
+        assertThat(call.destination()).isEqualTo(PEER);
+        assertThat(call.queuePairNumber()).isEqualTo(5);
+
+        CmId listener = CmId.create(events, PortSpace.UDP);
+        ids.add(listener);
+        listener.addressFamilyOnly(true);
+        listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral("::"), 0));
+        listener.listen(3);
+        assertThat(FakeProvider.DEVICE.context().listenCalls.getLast())
+                .satisfies(offer -> assertThat(offer.type()).isEqualTo(QueuePairType.UD))
+                .satisfies(offer -> assertThat(offer.address()).isNull())
+                .satisfies(offer -> assertThat(offer.backlog()).isEqualTo(3))
+                .satisfies(offer -> assertThat(offer.family())
+                        .isEqualTo(StandardProtocolFamily.INET6));
+    }
+
+    /** C: {@code rdma_listen(id, 0)}, as in most examples of rdma-core. */
+    @Test
+    void backlogOfZeroMeansAsManyAsThereMayBe() throws Exception {
+        CmId listener = CmId.create(events, PortSpace.TCP);
+        ids.add(listener);
+        listener.listen(0);
+        assertThat(FakeProvider.DEVICE.context().listenCalls.getLast().backlog()).isEqualTo(1024);
+        assertThatIllegalArgumentException().isThrownBy(() -> listener.listen(-1))
+                .withMessage("a backlog cannot be -1");
+    }
+
+    @Test
+    void unansweredConnectionsAreUnreachable() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        expect(CmEventType.UNREACHABLE, client, -Errno.ETIMEDOUT.number());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ETIMEDOUT, the peer did not answer in time",
+        "ECONNREFUSED, no process has the port at the peer's address",
+        "EHOSTUNREACH, no host answers at the peer's address",
+        "ENETUNREACH, there is no route to the peer's address",
+        "EINVAL, 'the connection could not be established: Invalid argument'"})
+    void unreachableSaysWhy(Errno reason, String text) throws Exception {
+        connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.description()).isEqualTo(text);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, mode = EnumSource.Mode.EXCLUDE, names = "UNKNOWN")
+    void noTextOfAFailureHasABareNumberOrTheNameOfAnotherError(Errno reason) throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(-reason.number());
+            RdmaException failure = event.failure("connect");
+            assertThat(failure.errno()).isEqualTo(reason);
+            assertThat(failure).hasMessageEndingWith(" (" + reason + ")");
+            assertThat(event.toString()).contains("(" + reason + ")");
+            assertThat(event.description() + failure.detail()).doesNotContainPattern("\\d");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(RejectReason.class)
+    void everyRejectionTellsItsReasonInNumbersWordsAndBytes(RejectReason reason) throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onRefused(
+                new Refusal(reason.code(), reason.text(), new byte[]{1, 2}));
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.REJECTED);
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(reason.code());
+            assertThat(event.privateData()).containsExactly(1, 2);
+            assertThat(event.description())
+                    .isEqualTo("rejected (" + reason.code() + ": " + reason.text() + ")");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ECONNREFUSED);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(SidrStatus.class)
+    void datagramServiceThatSaysNoIsUnreachableWithItsStatus(SidrStatus status) throws Exception {
+        CmId client = lookingUp();
+        FakeProvider.DEVICE.context().lookupHandlers.getLast()
+                .onRefused(new Refusal(status.code(), status.text(), new byte[]{3}));
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(status.code());
+            assertThat(event.privateData()).containsExactly(3);
+            assertThat(event.description()).isEqualTo(
+                    "the service said no (" + status.code() + ": " + status.text() + ")");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ECONNREFUSED);
+        }
+    }
+
+    @Test
+    void portOfTheDeviceIsKnownWithTheDevice() throws Exception {
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        assertThat(id.devicePort()).isZero();
+        id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        assertThat(id.devicePort()).isEqualTo(1);
+    }
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.ibverbs.verbs;
-
-/** A completion queue, as the thread sees it that reads the library's events. */
-interface CompletionEventTarget extends AsyncEventTarget {
-    /** The library reports a completion in it. */
-    void onEvent();
-}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.softnic.engine;
+
+/**
+ * Decides when a poller need only check the source that had something last, because checking all takes longer: if the poller
+ * comes back at once and has checked all sources recently.
+ */
+public final class BriefPolls {
+    /** How often the one source is checked in vain before all are. */
+    private static final int EMPTY_POLLS = 16;
+    /** No longer than so, and only if it has polled just now. */
+    private static final long POLL_ALL_NS = 100_000;
+    private static final long JUST_NOW_NS = 10_000;
+
+    private long lastPollNs;
+    private long lastPollOfAllNs;
+    private int emptyPolls;
+
+    /** Creates one for a poller that has not polled yet. */
+    public BriefPolls() {}
+
+    /**
+     * {@return whether the check that begins now may be brief}
+     *
+     * @param isOften whether the caller comes back at once
+     */
+    public boolean isBrief(long nowNs, boolean isOften) {
+        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS);
+    }
+
+    /**
+     * As above for a caller that has found something already, and so will come back at once.
+     */
+    public boolean isBriefAfterFinding(long nowNs) {
+        return note(nowNs, true);
+    }
+
+    private boolean note(long nowNs, boolean isAllowed) {
+        boolean isBrief = isAllowed && nowNs - lastPollOfAllNs < POLL_ALL_NS;
+        lastPollNs = nowNs;
+        if (!isBrief) {
+            lastPollOfAllNs = nowNs;
+            emptyPolls = 0;
+        }
+        return isBrief;
+    }
+
+    /** Records whether a brief check has found anything. */
+    public void onBriefPoll(boolean hasFound) {
+        emptyPolls = hasFound ? 0 : emptyPolls + 1;
+    }
+}

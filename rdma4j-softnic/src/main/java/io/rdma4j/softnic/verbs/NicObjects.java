@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The objects that all contexts of an open device have together in this process. */
+public final class NicObjects {
+    private final ChildCounts totals = new ChildCounts();
+    private final Set<ListedQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
+
+    /** {@return how many there are, by kind} */
+    public ChildCounts totals() {
+        return totals;
+    }
+
+    /** {@return the queue pairs, for any thread} */
+    public Set<ListedQueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    /**
+     * Reserves device memory. For the engine's owner.
+     *
+     * @throws RdmaException ENOMEM if not enough is left
+     */
+    void takeDeviceMemory(long byteSize) throws RdmaException {
+        if (byteSize > deviceMemoryLeft) {
+            throw new RdmaException(Errno.ENOMEM, "allocate device memory",
+                    byteSize + " bytes are more than the " + deviceMemoryLeft + " that are left");
+        }
+        deviceMemoryLeft -= byteSize;
+    }
+
+    /** Gives device memory back. For the engine's owner. */
+    void releaseDeviceMemory(long byteSize) {
+        deviceMemoryLeft += byteSize;
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.device.AsyncEventSource;
+import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.DeviceEventChannel;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaClosedException;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/** What the objects of a device context need of it. It knows none of them. */
+final class SoftContextServices {
+    private final CmContext context;
+    private final NicServices nic;
+    private final DeviceEventChannel asyncEventChannel;
+    private final ChildCounts children = new ChildCounts(this::onReleased);
+    private volatile @Nullable Runnable whenReleased;
+    private volatile boolean isClosed;
+
+    /** @param context for its objects to answer with; only passed on */
+    SoftContextServices(CmContext context, NicServices nic) {
+        this.context = context;
+        this.nic = nic;
+        asyncEventChannel = new DeviceEventChannel(nic.device().name());
+    }
+
+    /** {@return the context, for objects to answer with} */
+    CmContext context() {
+        return context;
+    }
+
+    /** {@return the open device that the context shares with others} */
+    NicServices nic() {
+        return nic;
+    }
+
+    /** {@return the source of the events of a new object} */
+    AsyncEventSource newSource(Object subject) {
+        return new AsyncEventSource(asyncEventChannel, nic.device().name(), subject);
+    }
+
+    DeviceEventChannel asyncEventChannel() {
+        return asyncEventChannel;
+    }
+
+    /** {@return the counts of objects that must be closed before the context} */
+    ChildCounts children() {
+        return children;
+    }
+
+    /** @throws RdmaException EBADF if it is closed */
+    void checkOpen() throws RdmaException {
+        if (isClosed) {
+            throw RdmaClosedException.of("device context");
+        }
+    }
+
+    /** @throws RdmaException ENODEV if the device has failed: nothing would ever come of a queue pair */
+    void requireWorking(String operation) throws RdmaException {
+        if (nic.driver().hasFailed()) {
+            throw new RdmaException(Errno.ENODEV, operation,
+                    "the device has failed; close what you have of it, and open it anew");
+        }
+    }
+
+    /**
+     * {@return the datagram services of the device}
+     *
+     * @throws RdmaException EOPNOTSUPP if it has none
+     */
+    UnreliableDatagrams datagrams(String operation) throws RdmaException {
+        UnreliableDatagrams datagrams = nic.transport().datagrams();
+        if (datagrams == null) {
+            throw RdmaException.unsupported(operation,
+                    "this device has no datagrams, and so no address handles");
+        }
+        return datagrams;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** The last object of the context, or of one of its domains, was closed. */
+    void onReleased() {
+        Runnable retry = whenReleased;
+        if (retry != null && !isClosed) {
+            // Not in this thread: the engine's owner must not wait for threads that wait for it.
+            Thread.ofVirtual().name("rdma4j-release").start(retry);
+        }
+    }
+
+    void whenReleased(Runnable retry) {
+        whenReleased = retry;
+    }
+
+    /**
+     * Marks it as closed. For the engine's owner.
+     *
+     * @return false if it was
+     * @throws RdmaException EBUSY if objects depend on it
+     */
+    boolean beginClose(String operation) throws RdmaException {
+        if (isClosed) {
+            return false;
+        }
+        children.requireNone(operation);
+        isClosed = true;
+        return true;
+    }
+}
