@@ -132,12 +132,12 @@ public final class RdmaDatagramChannel extends DatagramChannel {
      */
     @Override
     public RdmaDatagramChannel connect(SocketAddress remote) throws IOException {
+        InetSocketAddress to = destination(remote);
         readLock.lock();
         writeLock.lock();
         stateLock.lock();
         try {
             requireOpen();
-            InetSocketAddress to = destination(remote);
             if (remoteAddress != null) {
                 throw new AlreadyConnectedException();
             }
@@ -190,7 +190,7 @@ public final class RdmaDatagramChannel extends DatagramChannel {
 
     @Override
     public boolean isConnected() {
-        return remoteAddress != null;
+        return isOpen() && remoteAddress != null;
     }
 
     @Override

@@ -103,8 +103,15 @@ class DatagramContractTest {
                 new InetSocketAddress("127.0.0.2", 9)));
         METHODS.put("send to port 0", (channel, peer) -> channel.send(ByteBuffer.allocate(1),
                 Transport.loopback(0)));
-        METHODS.put("send of too much",
-                (channel, peer) -> channel.send(ByteBuffer.allocate(70_000), peer));
+        METHODS.put("send of too much", (channel, peer) -> {
+            try {
+                return channel.send(ByteBuffer.allocate(70_000), peer);
+            } catch (IOException e) {
+                // Of two classes, as a channel over UDP is connected or not.
+                return channel.isOpen() && String.valueOf(e.getMessage())
+                        .startsWith("Message too long");
+            }
+        });
         METHODS.put("write", (channel, peer) -> channel.write(ByteBuffer.allocate(7)));
         METHODS.put("write of null", (channel, peer) -> channel.write((ByteBuffer) null));
         METHODS.put("gathering write", (channel, peer) -> {
