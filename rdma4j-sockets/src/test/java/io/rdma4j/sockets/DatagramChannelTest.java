@@ -45,7 +45,7 @@ class DatagramChannelTest {
     @Test
     void bothSidesExchangeDatagrams() throws IOException {
         try (RdmaDatagramChannel server = bound(); RdmaDatagramChannel client = open()) {
-            client.connect(server.getLocalAddress());
+            client.connect(Objects.requireNonNull(server.getLocalAddress()));
             ByteBuffer got = ByteBuffer.allocate(3000);
             for (int i = 0; i < 2000; i++) {
                 int length = 4 + i % 2000;
@@ -83,7 +83,7 @@ class DatagramChannelTest {
     @Test
     void longestDatagramHasWhatIsLeftOfTwoKibibytes() throws IOException {
         try (RdmaDatagramChannel server = bound(); RdmaDatagramChannel client = open()) {
-            client.connect(server.getLocalAddress());
+            client.connect(Objects.requireNonNull(server.getLocalAddress()));
             ByteBuffer got = ByteBuffer.allocate(3000);
             for (int i = 0; i < 2; i++) {
                 // Over UDP, and over RDMA.
@@ -137,7 +137,7 @@ class DatagramChannelTest {
         try (DatagramChannel hostile = DatagramChannel.open(StandardProtocolFamily.INET);
                 RdmaDatagramChannel server = bound();
                 RdmaDatagramChannel client = open()) {
-            SocketAddress to = server.getLocalAddress();
+            SocketAddress to = Objects.requireNonNull(server.getLocalAddress());
             Random random = new Random(48);
             for (int i = 0; i < 500; i++) {
                 byte[] bytes = new byte[random.nextInt(60)];
@@ -163,7 +163,7 @@ class DatagramChannelTest {
             ByteBuffer got = ByteBuffer.allocate(100);
             stranger.send(numbered(1, 4), to);
             assertThat(server.receive(got)).isEqualTo(stranger.getLocalAddress());
-            server.connect(peer.getLocalAddress());
+            server.connect(Objects.requireNonNull(peer.getLocalAddress()));
             stranger.send(numbered(2, 4), to);
             stranger.send(numbered(3, 4), to);
             peer.send(numbered(4, 4), to);
@@ -208,7 +208,7 @@ class DatagramChannelTest {
         try (RdmaDatagramChannel server = open()
                 .setOption(StandardSocketOptions.SO_RCVBUF, 16 * 2048)
                 .bind(Transport.loopback(0)); RdmaDatagramChannel client = open()) {
-            client.connect(server.getLocalAddress());
+            client.connect(Objects.requireNonNull(server.getLocalAddress()));
             ByteBuffer got = ByteBuffer.allocate(100);
             client.write(numbered(0, 4));
             server.send(ByteBuffer.allocate(1), Objects.requireNonNull(server.receive(got)));
@@ -246,7 +246,7 @@ class DatagramChannelTest {
             server.configureBlocking(false);
             SelectionKey key = server.register(selector, SelectionKey.OP_READ);
             assertThat(selector.selectNow()).isZero();
-            client.connect(server.getLocalAddress());
+            client.connect(Objects.requireNonNull(server.getLocalAddress()));
             ByteBuffer got = ByteBuffer.allocate(100);
             for (int i = 0; i < 5; i++) {
                 client.write(numbered(i, 4));
