@@ -32,6 +32,14 @@ DIGEST_SECONDS = 120
 GIGABYTE_SECONDS = 900
 PIECE = MIB
 NOBODY = 65534
+PONG_PORT = 7174
+PONGS = 50
+# The server of C prints nothing.
+GLOBAL = """
+gcc -Wall -shared -fPIC -o /run/global_ah.so "$0" -ldl -libverbs
+echo waiting for datagrams
+LD_PRELOAD=/run/global_ah.so exec udpong "$@"
+"""
 # Fetches a document and compares it; only curl is under librspreload.
 CURL = f"""
 set -o pipefail
@@ -123,6 +131,22 @@ class Copies(Tool):
         return "" if found == document(cell.size)[1] else f"data differ: the copy has the SHA-256 {found}"
 
 
+@dataclass(frozen=True)
+class Datagrams(Tool):
+    """udpong; C's only with handles that have a global route header, for Linux refuses others over RoCE."""
+    ready: Ready = Ready(java_prints="waiting for datagrams", c_prints="waiting for datagrams")
+    arguments: object = None
+    server_stays: bool = True
+    program_name: str = "udpong"
+    # The preloaded library knows no others.
+    families: tuple = ("ipv4",)
+
+    def call(self, cell, end, is_server, is_java):
+        words = ["-p", str(PONG_PORT)]
+        words += ["-b", end.own] if is_server else ["-s", end.peer, "-S", str(cell.size), "-C", str(PONGS), "-T", "e"]
+        return (self.program, words) if is_java else ("bash", ["-ec", GLOBAL, str(INTEROP / "global_ah.c"), *words])
+
+
 @cache
 def document(size):
     """A file of so many bytes, always the same, which guests see as well, and its SHA-256."""
@@ -205,7 +229,10 @@ def tools(driver):
         return [much] if mtu == 4096 else []
 
     alone = {"families": ("ipv4",), "nets": ("clean",), "is_in_quick": False, "most_seconds": GIGABYTE_SECONDS}
+    # iWARP has no datagrams, and a datagram is one packet.
+    pongs = [Datagrams("udpong", lambda mtu: [16, min(mtu, 2 * KIB) - 24], nets=lossy)] if driver == "rxe" else []
     return [
+        *pongs,
         tool("iperf", lambda _: [MIB, 16 * MIB], java_iperf, c_iperf, nets=lossy, usual=MIB),
         tool("iperf-large", large, java_iperf, c_iperf, **alone),
         # The server of each side does not end by itself.

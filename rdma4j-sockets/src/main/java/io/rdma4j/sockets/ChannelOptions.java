@@ -38,6 +38,12 @@ final class ChannelOptions {
             StandardSocketOptions.SO_REUSEADDR, RdmaSocketOptions.RDMA_SQSIZE,
             RdmaSocketOptions.RDMA_RQSIZE, RdmaSocketOptions.RDMA_INLINE,
             RdmaSocketOptions.RDMA_IOMAPSIZE, RdmaSocketOptions.RDMA_DEVICE);
+    /** What a channel of datagrams has. It may broadcast, but has no address for that. */
+    static final Set<SocketOption<?>> OF_DATAGRAMS = Set.of(StandardSocketOptions.SO_SNDBUF,
+            StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_REUSEADDR,
+            StandardSocketOptions.SO_BROADCAST, StandardSocketOptions.IP_TOS,
+            RdmaSocketOptions.RDMA_SQSIZE, RdmaSocketOptions.RDMA_RQSIZE,
+            RdmaSocketOptions.RDMA_DEVICE);
 
     private record Range(int least, int most) {}
 

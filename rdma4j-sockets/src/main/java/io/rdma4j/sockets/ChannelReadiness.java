@@ -33,7 +33,7 @@ abstract class ChannelReadiness implements ReadinessListener {
         void onRelease();
     }
 
-    /** A channel of this package that is no {@link RdmaSocketChannel} and no {@link RdmaServerSocketChannel}. */
+    /** A channel of this package that decides what it is when it is used. */
     interface Owner {
         ChannelReadiness readiness();
     }
@@ -43,6 +43,7 @@ abstract class ChannelReadiness implements ReadinessListener {
         return switch (channel) {
             case RdmaSocketChannel stream -> stream.readiness();
             case RdmaServerSocketChannel listening -> listening.readiness();
+            case RdmaDatagramChannel datagrams -> datagrams.readiness();
             case Owner other -> other.readiness();
             default -> null;
         };

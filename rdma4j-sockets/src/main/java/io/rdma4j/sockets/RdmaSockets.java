@@ -55,6 +55,22 @@ public final class RdmaSockets {
         return RdmaSelectorProvider.INSTANCE.openServerSocketChannel(family);
     }
 
+    /** {@return a channel for datagrams that is neither bound nor connected} It needs a RoCE device. */
+    public static RdmaDatagramChannel openDatagramChannel() {
+        return new RdmaDatagramChannel(RdmaSelectorProvider.INSTANCE, null);
+    }
+
+    /**
+     * {@return a channel for datagrams that is neither bound nor connected} As {@link #openDatagramChannel()}.
+     *
+     * @param family as for {@link #openSocketChannel(ProtocolFamily)}
+     * @throws UnsupportedOperationException for another family
+     */
+    public static RdmaDatagramChannel openDatagramChannel(ProtocolFamily family) {
+        return new RdmaDatagramChannel(RdmaSelectorProvider.INSTANCE,
+                ChannelAddresses.requireInternet(family));
+    }
+
     /** {@return a selector for channels over RDMA, and for the JDK's beside them} */
     public static Selector openSelector() {
         return RdmaSelectorProvider.INSTANCE.openSelector();

@@ -69,7 +69,7 @@ class ThreadContractTest {
         boolean runsDevice = Arrays.stream(stack)
                 .anyMatch(frame -> frame.getClassName().equals(WaitSet.class.getName()));
         return runsDevice || (stack.length > 0 && stack[0].isNativeMethod()
-                && List.of("poll", "accept", "read0", "write0", "wait")
+                && List.of("poll", "accept", "read0", "receive0", "write0", "wait")
                         .contains(stack[0].getMethodName()));
     }
 

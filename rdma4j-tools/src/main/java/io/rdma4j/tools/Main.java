@@ -35,6 +35,7 @@ import io.rdma4j.tools.rping.Rping;
 import io.rdma4j.tools.rsocket.Rcopy;
 import io.rdma4j.tools.rsocket.Riostream;
 import io.rdma4j.tools.rsocket.Rstream;
+import io.rdma4j.tools.rsocket.Udpong;
 import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -80,6 +81,7 @@ public final class Main implements Runnable {
         COMMANDS.put("cmtime", Cmtime.class);
         COMMANDS.put("rstream", Rstream.class);
         COMMANDS.put("riostream", Riostream.class);
+        COMMANDS.put("udpong", Udpong.class);
         COMMANDS.put("rcopy", Rcopy.class);
         COMMANDS.put("ibv_devices", IbvDevices.class);
         COMMANDS.put("ibv_devinfo", IbvDevinfo.class);

@@ -57,6 +57,38 @@ class RsocketToolsTest {
         play(Command::start, "riostream", options);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"-T e -T n -C 300 -S 16", "-T echo -T a -C 300 -S 2040",
+        "-T b -T e -C 300 -S 1000", "-T n -C 3000 -S 500", "-T s -T e -C 300 -S 1000"})
+    void udpongExchangesDatagrams(String options) throws Exception {
+        exchangeDatagrams(Command::start, options);
+    }
+
+    @Test
+    void processesExchangeDatagrams() throws Exception {
+        exchangeDatagrams(Program::new, "-T e -T a -C 300 -S 1500");
+    }
+
+    private static void exchangeDatagrams(Start how, String options) throws Exception {
+        String sides = "udpong --patience 3 -p " + Loopback.PORT + " " + options;
+        try (Running server = how.run(words(sides + " --once -b " + Loopback.OWN))) {
+            server.lineWith("waiting for datagrams");
+            try (Running client = how
+                    .run(words(sides + " -s " + Loopback.OWN + " -b " + Loopback.OWN))) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.lastLine()).startsWith("custom");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.lastLine()).startsWith("client login from " + Loopback.OWN);
+        }
+    }
+
+    @Test
+    void udpongGivesUpIfNobodyAnswers() {
+        tools.assertFails(1, "udpong --patience 1 -C 1 -p " + Loopback.PORT + " -s " + Loopback.OWN,
+                "nothing came from the server for 1 s");
+    }
+
     @Test
     void rcopyCopiesFiles(@TempDir Path folder) throws Exception {
         for (int size : new int[]{0, 1, 3_000_001}) {
@@ -106,6 +138,8 @@ class RsocketToolsTest {
         tools.assertFails(2, "rstream -i 2000", "-i must be from 0 to 1024");
         tools.assertFails(2, "riostream -T s", "-T s is not possible here");
         tools.assertFails(2, "riostream -T fork", "-T f is not possible here");
+        tools.assertFails(2, "udpong -S 15", "-S must be from 16 to 2040");
+        tools.assertFails(2, "udpong -T x", "-T must be one of a, b, e, n and s, not 'x'");
         tools.assertFails(2, "rcopy /no/file", "SERVER is needed");
     }
 

@@ -48,6 +48,7 @@ public final class SocketEngine {
     private final CompletionChannel completions = CompletionChannel.create(set);
     private final CmEventChannel events = CmEventChannel.create(set);
     private final OpenSockets open = new OpenSockets();
+    private final DatagramService datagrams = new DatagramService();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
     private final AtomicLong numbers = new AtomicLong();
@@ -128,6 +129,11 @@ public final class SocketEngine {
         return open;
     }
 
+    /** {@return what waits for the introductions of datagram endpoints} */
+    DatagramService datagrams() {
+        return datagrams;
+    }
+
     /** {@return where completion queues report, whose user context is a {@link CompletionUser}} */
     CompletionChannel completions() {
         return completions;
@@ -135,7 +141,12 @@ public final class SocketEngine {
 
     /** {@return a new id whose events go to a user} */
     CmId newId(EventUser user) throws RdmaException {
-        CmId id = CmId.create(events, PortSpace.TCP);
+        return newId(PortSpace.TCP, user);
+    }
+
+    /** {@return a new id whose events go to a user} */
+    CmId newId(PortSpace space, EventUser user) throws RdmaException {
+        CmId id = CmId.create(events, space);
         id.userContext(user);
         return id;
     }

@@ -2,20 +2,20 @@
 package io.rdma4j.tools.rsocket;
 
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.Channel;
 import java.time.Duration;
 
 /** Closes a channel whose peer says nothing for too long, which ends the thread that waits in it. */
 final class PeerWatch implements AutoCloseable {
     private static final int LOOKS = 20;
 
-    private final SocketChannel channel;
+    private final Channel channel;
     private final Duration patience;
     private final Thread thread;
     private volatile long movedNs = System.nanoTime();
     private volatile boolean isOver;
 
-    PeerWatch(SocketChannel channel, Duration patience) {
+    PeerWatch(Channel channel, Duration patience) {
         this.channel = channel;
         this.patience = patience;
         thread = Thread.ofVirtual().start(this::look);
@@ -36,6 +36,11 @@ final class PeerWatch implements AutoCloseable {
         } catch (InterruptedException | IOException e) {
             // There is nothing left to watch.
         }
+    }
+
+    /** {@return whether it has closed the channel} */
+    boolean isOver() {
+        return isOver;
     }
 
     /** {@return why a transfer has failed} */

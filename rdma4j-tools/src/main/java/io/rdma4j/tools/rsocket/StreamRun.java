@@ -22,7 +22,7 @@ record StreamRun(String name, int size, int transfers, int iterations) {
         return new StreamRun(sizeText(size) + "_bw", size, usualCount(size), 1);
     }
 
-    private static int usualCount(int size) {
+    static int usualCount(int size) {
         if (size >= MIB) {
             return 100;
         }
@@ -41,14 +41,14 @@ record StreamRun(String name, int size, int transfers, int iterations) {
                 bytes * 8 / (1000 * us), us / iterations / (2.0 * transfers));
     }
 
-    private static String sizeText(long size) {
+    static String sizeText(long size) {
         long base = size >= GIB ? GIB : size >= MIB ? MIB : size >= KIB ? KIB : 1;
         String unit = size >= GIB ? "g" : size >= MIB ? "m" : size >= KIB ? "k" : "";
         long tenths = size / base < 10 ? size % base * 10 / base : 0;
         return size / base + (tenths == 0 ? "" : "." + tenths) + unit;
     }
 
-    private static String countText(long count) {
+    static String countText(long count) {
         if (count >= 1_000_000) {
             return count / 1_000_000 + "m";
         }
