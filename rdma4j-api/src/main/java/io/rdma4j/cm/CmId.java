@@ -17,6 +17,8 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
@@ -587,7 +589,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param attributes its attributes. Its type is that of the id ({@link #queuePairType}). A missing completion queue is
      *        created, with a channel. If they name no shared receive queue, that of the id is used, if it has one. Inline
-     *        data is raised to {@link #INLINE_DATA} bytes if it is less
+     *        data is raised to {@link #INLINE_DATA} bytes if it is less. Its user context is this id if none is set, so
+     *        {@link io.rdma4j.verbs.CompletionQueue#queuePair} and {@link QueuePair#userContext} lead from a completion to the id
      * @throws RdmaException EINVAL if the id has a queue pair, if a type was set that is not that of the id, for a
      *         domain of another device context, for a listener of connections, and when the connection has ended; ENODEV if
      *         the device was removed; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
@@ -615,9 +618,42 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     private QueuePair createQueuePair(QueuePairTemplate wanted) throws RdmaException {
         return made(() -> {
             addresses.device();
-            own.checkCreate(wanted.attributes());
+            QueuePairInitAttributes attributes = ofThis(wanted.attributes());
+            own.checkCreate(attributes);
             exchange.requireUseForQueuePair("create queue pair");
-            return own.create(wanted.domain(), wanted.attributes(), exchange.bringUpOfNew());
+            return own.create(wanted.domain(), attributes, exchange.bringUpOfNew());
+        });
+    }
+
+    /** What is found by a completion ({@code CompletionQueue.queuePair}) leads on to the id. */
+    private QueuePairInitAttributes ofThis(QueuePairInitAttributes wanted) {
+        QueuePairInitAttributes attributes = new QueuePairInitAttributes(wanted);
+        return attributes.userContext() == null ? attributes.userContext(this) : attributes;
+    }
+
+    /**
+     * Posts the smallest request that the peer's device must answer by itself, to find out whether the peer is still there. It is
+     * signaled, and completes with success when the answer has come, or after the connection's acknowledgement time-outs with
+     * {@link io.rdma4j.verbs.WorkCompletionStatus#RETRY_EXCEEDED_ERROR}, when the queue pair has failed; over iWARP, where TCP
+     * decides that, perhaps much later. So a program that keeps connections alive posts one where nothing has been heard for a
+     * while, and gives up a peer whose answer is late. Neither this side's memory nor the peer's, none of its receives and none
+     * of its threads take part, but its process must run. No counterpart in C: over InfiniBand and RoCE it is a WRITE of no
+     * bytes, over iWARP a READ of no bytes, since a WRITE is not answered there.
+     *
+     * @param requestId of its completion, among those of the program's sends
+     * @throws RdmaException EINVAL in a state that takes no sends, for an id of datagrams, which nobody answers, and over iWARP for
+     *         a connection without READs ({@link ConnectionParameters#initiatorDepth} 0); ENOMEM when the queue is full
+     */
+    public void postProbe(long requestId) throws RdmaException {
+        QueuePair queuePair = requireQueuePair();
+        if (kind.type() == QueuePairType.UD) {
+            throw new RdmaException(Errno.EINVAL, "post probe",
+                    "datagrams are not answered; probe a service by a message of the program's");
+        }
+        SendWorkRequest probe = new SendWorkRequest().id(requestId).set(SendFlag.SIGNALED);
+        queuePair.postSend(switch (addresses.device().context().answeredOperation()) {
+            case RDMA_READ -> probe.read(0, 0);
+            default -> probe.write(0, 0);
         });
     }
 

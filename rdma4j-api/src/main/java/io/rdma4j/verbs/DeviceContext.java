@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -239,10 +241,46 @@ public interface DeviceContext extends AutoCloseable {
     AsyncEventChannel asyncEventChannel();
 
     /**
+     * {@return the open queue pair of this context with a number, such as that of a completion
+     * ({@link WorkCompletion#queuePairNumber}); null if there is none, as once it is closed} Allocates nothing and does not wait:
+     * for each completion of a queue that many queue pairs share. What the program knows of a queue pair it finds by
+     * {@link QueuePair#userContext}. A device may give the number of a closed queue pair to a new one, of which completions that
+     * were polled before know nothing. No counterpart in C, whose programs keep a table of their own by
+     * {@code qp_num}.
+     *
+     * @param number 24 bits
+     * @throws RdmaException EBADF if the context is closed
+     */
+    @Nullable
+    QueuePair queuePair(int number) throws RdmaException;
+
+    /**
      * Closes the device. Idempotent. C: {@index ibv_close_device}.
      *
-     * @throws RdmaException EBUSY while anything created from it is open
+     * @throws RdmaException EBUSY while anything created from it is open; {@link #closeAll} closes that, too
      */
     @Override
     void close() throws RdmaException;
+
+    /**
+     * Closes everything that was created from this context and is open, and then the device. Idempotent. No counterpart in C.
+     *
+     * <p>The order is: memory windows; flows; memberships in multicast groups; queue pairs; shared receive queues; address
+     * handles; memory regions; device memory; completion queues; domains of extended connections; protection domains, of which
+     * parent domains come before what they share; thread domains; the device. Of one kind the newest is first. Peers learn
+     * nothing, as with {@link QueuePair#close}. Memory of the caller and channels are left alone. So a program that fails
+     * half-way needs one call:
+     *
+     * <pre>{@code
+     * DeviceContext context = device.open();
+     * try (AutoCloseable all = context::closeAll) {
+     *     ...
+     * }
+     * }</pre>
+     *
+     * @throws RdmaException EBUSY if a thread holds an unacknowledged event of an object, or creates objects meanwhile; everything
+     *         that can be closed is closed then, the device is open, and this can be called again. EBUSY, too, for the
+     *         context that all ids of the process share ({@link io.rdma4j.cm.CmId#context}), of which nothing is closed
+     */
+    void closeAll() throws RdmaException;
 }

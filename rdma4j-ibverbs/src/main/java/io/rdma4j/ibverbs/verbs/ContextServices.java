@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.InfinibandTransitions;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
@@ -42,6 +43,7 @@ final class ContextServices {
     private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
     private final Dependents dependents = new Dependents(this::onReleased);
+    private final OwnedObjects owned = new OwnedObjects();
     private final Set<BoundWindow> windows = new HashSet<>();
     private final WorkLedgers ledgers = new WorkLedgers();
     private final StateRecords states = new StateRecords();
@@ -146,6 +148,11 @@ final class ContextServices {
         return dependents;
     }
 
+    /** {@return its open objects} */
+    OwnedObjects owned() {
+        return owned;
+    }
+
     DeviceEvents events() {
         return events;
     }
@@ -212,6 +219,10 @@ final class ContextServices {
 
     void unlock() {
         lock.unlock();
+    }
+
+    boolean isClosed() {
+        return isClosed;
     }
 
     void checkOpen() throws RdmaException {

@@ -4,6 +4,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -40,6 +41,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
                     .pointer(CREATE, domain.owner().isIwarp() ? OF_IWARP : OF_ROCE);
         }
         domain.dependents().add();
+        domain.owner().owned().add(OwnedObjects.Kind.ADDRESS_HANDLE, this);
     }
 
     long pointer() {
@@ -87,6 +89,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
             isClosed = true;
             services.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
                     .check(operation, "the device could not free it");
+            domain.owner().owned().remove(OwnedObjects.Kind.ADDRESS_HANDLE, this);
             domain.dependents().remove();
         } finally {
             services.unlock();

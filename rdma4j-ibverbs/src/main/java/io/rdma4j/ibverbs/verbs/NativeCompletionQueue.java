@@ -14,6 +14,7 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.CompletionEvents;
 import io.rdma4j.spi.HandlerPolling;
 import io.rdma4j.spi.ModerationPeriod;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -24,6 +25,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -120,6 +122,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
             parent.dependents().add();
         }
         services.events().completionQueues().put(pointer, this);
+        services.owned().add(OwnedObjects.Kind.COMPLETION_QUEUE, this);
     }
 
     private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
@@ -197,6 +200,12 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
 
     CompletionWaiters waiters() {
         return waiters;
+    }
+
+    @Override
+    public @Nullable QueuePair queuePair(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        return ExtendedCompletionQueue.super.queuePair(completion);
     }
 
     @Override
@@ -519,6 +528,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, Completion
                     "the device could not free it; the context cannot be closed any more");
             services.events().completionQueues().remove(pointer);
             release();
+            services.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
             services.dependents().remove();
             if (parent != null) {
                 parent.dependents().remove();

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
@@ -52,6 +53,7 @@ final class NativeDeviceMemory implements DeviceMemory {
                             + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
         }
         services.dependents().add();
+        services.owned().add(OwnedObjects.Kind.DEVICE_MEMORY, this);
     }
 
     @Override
@@ -133,6 +135,7 @@ final class NativeDeviceMemory implements DeviceMemory {
             services.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
+            services.owned().remove(OwnedObjects.Kind.DEVICE_MEMORY, this);
             services.dependents().remove();
         } finally {
             services.unlock();

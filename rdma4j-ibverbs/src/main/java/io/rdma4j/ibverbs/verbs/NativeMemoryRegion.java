@@ -7,6 +7,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
@@ -93,6 +94,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
         services = domain.owner();
         readKeys();
         domain.dependents().add();
+        services.owned().add(OwnedObjects.Kind.MEMORY_REGION, this);
         domain.regions().put(lkey, this);
         if (deviceMemory != null) {
             deviceMemory.dependents().add();
@@ -344,6 +346,7 @@ final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
             }
             isClosed = true;
             domain.regions().remove(lkey, this);
+            services.owned().remove(OwnedObjects.Kind.MEMORY_REGION, this);
             domain.dependents().remove();
             if (deviceMemory != null) {
                 deviceMemory.dependents().remove();

@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
@@ -41,6 +42,7 @@ final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
                                 + "; ibv_devinfo -v shows which it has, and its max_mw");
         readKey();
         domain.dependents().add();
+        domain.owner().owned().add(OwnedObjects.Kind.MEMORY_WINDOW, this);
         domain.owner().windows().add(this);
     }
 
@@ -170,6 +172,7 @@ final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
             isClosed = true;
             services.windows().remove(this);
             unbind();
+            domain.owner().owned().remove(OwnedObjects.Kind.MEMORY_WINDOW, this);
             domain.dependents().remove();
         } finally {
             if (!isClosed) {

@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.spi.MemoryErrors;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.RegionMemory;
 import io.rdma4j.spi.RegionPlace;
 import io.rdma4j.spi.ResourceText;
@@ -65,6 +66,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
                 "the device has no room for another; ibv_devinfo -v shows its max_pd");
         services = new DomainServices(this, context, pointer);
         regions = services.regions();
+        context.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
     }
 
     /** A parent domain. Under the context's lock. */
@@ -85,6 +87,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
         services = new DomainServices(this, root, pointer, threadDomain != null);
         regions = services.regions();
         root.dependents().add();
+        context.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
         if (threadDomain != null) {
             threadDomain.dependents().add();
         }
@@ -415,6 +418,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
                     "objects made in it are alive");
             services.onClosed();
             DomainServices root = services.root();
+            context.owned().remove(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
             (root == null ? context.dependents() : root.dependents()).remove();
             if (threadDomain != null) {
                 threadDomain.dependents().remove();

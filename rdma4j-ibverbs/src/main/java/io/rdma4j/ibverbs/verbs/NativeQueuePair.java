@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -98,6 +99,7 @@ final class NativeQueuePair
             }
         }
         domain.dependents().add();
+        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
         sendCompletions.dependents().add();
         if (receiveCompletions != null) {
             receiveCompletions.dependents().add();
@@ -106,7 +108,7 @@ final class NativeQueuePair
             shared.dependents().add();
         }
         services.events().queuePairs().put(made.pointer(), this);
-        services.events().queuePairsByNumber().put(number(), this);
+        services.events().add(this);
     }
 
     @Override
@@ -512,8 +514,7 @@ final class NativeQueuePair
                 unlockCompletions();
             }
             services.events().queuePairs().remove(control.pointer());
-            // The system may have given the number to another one.
-            services.events().queuePairsByNumber().remove(number(), this);
+            services.events().forget(this);
             sendCompletions.forget(number());
             if (receiveCompletions != null) {
                 receiveCompletions.forget(number());
@@ -521,6 +522,7 @@ final class NativeQueuePair
             sendQueue.forget();
             services.ledgers().remove(receiveTag);
             arena.close();
+            services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
             domain.dependents().remove();
             sendCompletions.dependents().remove();
             if (receiveCompletions != null) {

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SharedReceiveQueueInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
@@ -76,6 +77,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             }
         }
         domain.dependents().add();
+        domain.owner().owned().add(OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
         if (connections != null) {
             connections.dependents().add();
         }
@@ -237,6 +239,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             services.events().sharedReceiveQueues().remove(pointer);
             services.ledgers().remove(tag);
             arena.close();
+            domain.owner().owned().remove(OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
             domain.dependents().remove();
             if (connections != null) {
                 connections.dependents().remove();

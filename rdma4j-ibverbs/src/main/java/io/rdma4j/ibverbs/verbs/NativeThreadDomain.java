@@ -4,6 +4,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
@@ -31,6 +32,7 @@ final class NativeThreadDomain implements ThreadDomain {
                     .pointer(operation, "the driver has no thread domains, or no room for another");
         }
         services.dependents().add();
+        services.owned().add(OwnedObjects.Kind.THREAD_DOMAIN, this);
     }
 
     @Override
@@ -68,6 +70,7 @@ final class NativeThreadDomain implements ThreadDomain {
             services.functions().require(ContextOperation.DEALLOC_TD, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
+            services.owned().remove(OwnedObjects.Kind.THREAD_DOMAIN, this);
             services.dependents().remove();
         } finally {
             services.unlock();

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.XrcDomainInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
@@ -46,6 +47,7 @@ final class NativeXrcDomain implements XrcDomain {
                             + " makes good, or one has it, which CREATE_NEW forbids");
         }
         services.dependents().add();
+        services.owned().add(OwnedObjects.Kind.XRC_DOMAIN, this);
     }
 
     /** Opens one of this process alone, under the context's lock. */
@@ -119,6 +121,7 @@ final class NativeXrcDomain implements XrcDomain {
             dependents.requireNone(CLOSE);
             closing.call(pointer).check(CLOSE, "objects made in it are alive");
             isClosed = true;
+            services.owned().remove(OwnedObjects.Kind.XRC_DOMAIN, this);
             services.dependents().remove();
         } finally {
             services.unlock();

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairOpenAttr;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -68,7 +69,9 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         });
         events = services.events().newSource(this);
         domain.dependents().add();
+        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
         services.events().queuePairs().put(pointer, this);
+        services.events().add(this);
     }
 
     /** Creates one, under the context's lock. */
@@ -348,6 +351,8 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     private void free(String operation) throws RdmaException {
         control.destroy(operation);
         services.events().queuePairs().remove(control.pointer());
+        services.events().forget(this);
+        services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
         domain.dependents().remove();
     }
 

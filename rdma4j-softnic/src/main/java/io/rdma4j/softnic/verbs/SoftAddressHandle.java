@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.protocol.work.Route;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -52,6 +53,7 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
+                domain.owner().owned().remove(OwnedObjects.Kind.ADDRESS_HANDLE, this);
                 domain.children().remove(ObjectKind.ADDRESS_HANDLE);
                 domain.nic().totals().remove(ObjectKind.ADDRESS_HANDLE);
             }

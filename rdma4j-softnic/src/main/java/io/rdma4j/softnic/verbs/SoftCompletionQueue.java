@@ -10,6 +10,7 @@ import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.CompletionEvents;
 import io.rdma4j.spi.HandlerPolling;
 import io.rdma4j.spi.ModerationPeriod;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -19,6 +20,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -64,6 +66,12 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 ? null
                 : CompletionEvents.attach(channel, this, events.ofObject(), driver.progress());
         waiters.addDriver(driver.progress());
+    }
+
+    @Override
+    public @Nullable QueuePair queuePair(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        return ExtendedCompletionQueue.super.queuePair(completion);
     }
 
     @Override
@@ -323,6 +331,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.end("close completion queue");
             isClosed = true;
             driver.engine().forget(ring);
+            context.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
             context.nic().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (announcements != null) {

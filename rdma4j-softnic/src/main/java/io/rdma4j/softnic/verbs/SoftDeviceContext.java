@@ -14,9 +14,11 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.DeviceEventChannel;
+import io.rdma4j.spi.IdTable;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.ReportedBits;
 import io.rdma4j.spi.ReportedGid;
@@ -44,6 +46,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
@@ -68,6 +71,9 @@ public final class SoftDeviceContext implements CmContext {
 
     private final NicServices nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
+    private final OwnedObjects owned = new OwnedObjects();
+    /** Changed by the engine's owner. */
+    private final IdTable<SoftQueuePair> queuePairs = new IdTable<>();
     private volatile @Nullable Runnable whenReleased;
     private final DeviceEventChannel asyncEventChannel;
     private final AsyncEvents portEvents;
@@ -88,6 +94,16 @@ public final class SoftDeviceContext implements CmContext {
     /** {@return the counts of objects that must be closed before this context} */
     ChildCounts children() {
         return children;
+    }
+
+    /** {@return its open objects} */
+    OwnedObjects owned() {
+        return owned;
+    }
+
+    /** {@return its open queue pairs by number} For the engine's owner to change, for any thread to look. */
+    IdTable<SoftQueuePair> queuePairs() {
+        return queuePairs;
     }
 
     /** Something happened to the port or the whole device. */
@@ -252,7 +268,9 @@ public final class SoftDeviceContext implements CmContext {
             nic.totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS, "max_pd");
             nic.totals().add(ObjectKind.PROTECTION_DOMAIN);
             children.add(ObjectKind.PROTECTION_DOMAIN);
-            return new SoftProtectionDomain(this);
+            SoftProtectionDomain domain = new SoftProtectionDomain(this);
+            owned.add(OwnedObjects.Kind.PROTECTION_DOMAIN, domain);
+            return domain;
         });
     }
 
@@ -278,6 +296,7 @@ public final class SoftDeviceContext implements CmContext {
             SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
             nic.totals().add(ObjectKind.COMPLETION_QUEUE);
             children.add(ObjectKind.COMPLETION_QUEUE);
+            owned.add(OwnedObjects.Kind.COMPLETION_QUEUE, queue);
             return queue;
         });
     }
@@ -287,7 +306,9 @@ public final class SoftDeviceContext implements CmContext {
         return nic.driver().call(nowNs -> {
             checkOpen();
             children.add(ObjectKind.THREAD_DOMAIN);
-            return new SoftThreadDomain(this);
+            SoftThreadDomain domain = new SoftThreadDomain(this);
+            owned.add(OwnedObjects.Kind.THREAD_DOMAIN, domain);
+            return domain;
         });
     }
 
@@ -308,6 +329,7 @@ public final class SoftDeviceContext implements CmContext {
             try {
                 SoftDeviceMemory memory = new SoftDeviceMemory(this, byteSize, byteAlignment);
                 children.add(ObjectKind.DEVICE_MEMORY);
+                owned.add(OwnedObjects.Kind.DEVICE_MEMORY, memory);
                 return memory;
             } catch (OutOfMemoryError none) {
                 nic.releaseDeviceMemory(byteSize);
@@ -383,6 +405,23 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
+    public @Nullable QueuePair queuePair(int number) throws RdmaException {
+        checkOpen();
+        return queuePairs.find(number);
+    }
+
+    @Override
+    public void closeAll() throws RdmaException {
+        if (isClosed) {
+            return;
+        }
+        if (!watchers.isEmpty()) {
+            throw OwnedObjects.sharedByIds(device());
+        }
+        owned.closeAll(this::close);
+    }
+
+    @Override
     public void close() throws RdmaException {
         boolean isLast = nic.driver().call(nowNs -> {
             if (isClosed) {
@@ -429,6 +468,11 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public QueuePairBringUp bringUp(InetAddress local) {
         return nic.transport().connections().bringUp(local);
+    }
+
+    @Override
+    public SendOpcode answeredOperation() {
+        return nic.transport().connections().answeredOperation();
     }
 
     @Override

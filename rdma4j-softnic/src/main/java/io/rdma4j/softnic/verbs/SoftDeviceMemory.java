@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
@@ -71,6 +72,7 @@ final class SoftDeviceMemory implements DeviceMemory {
                 children.requireNone("free device memory");
                 isClosed = true;
                 arena.close();
+                context.owned().remove(OwnedObjects.Kind.DEVICE_MEMORY, this);
                 context.children().remove(ObjectKind.DEVICE_MEMORY);
                 context.nic().releaseDeviceMemory(length());
             }

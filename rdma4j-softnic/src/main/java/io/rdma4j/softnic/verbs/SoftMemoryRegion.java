@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
@@ -150,6 +151,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 requireNoWindow("close memory region");
                 isClosed = true;
                 domain.nic().memory().remove(memory);
+                domain.owner().owned().remove(OwnedObjects.Kind.MEMORY_REGION, this);
                 domain.children().remove(ObjectKind.MEMORY_REGION);
                 domain.nic().totals().remove(ObjectKind.MEMORY_REGION);
                 if (deviceMemory != null) {

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.softnic.memory.Window;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -59,6 +60,7 @@ final class SoftMemoryWindow implements MemoryWindow {
             if (!isClosed) {
                 isClosed = true;
                 domain.nic().memory().remove(window);
+                domain.owner().owned().remove(OwnedObjects.Kind.MEMORY_WINDOW, this);
                 domain.children().remove(ObjectKind.MEMORY_WINDOW);
                 domain.nic().totals().remove(ObjectKind.MEMORY_WINDOW);
             }

@@ -4,6 +4,7 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.RegionMemory;
 import io.rdma4j.spi.RegionPlace;
 import io.rdma4j.spi.ResourceText;
@@ -195,7 +196,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
                     new RegisteredMemory(nic().memory().newKey(), root(), segment, address,
                             AccessFlag.bits(access)),
                     access, deviceMemory, ownArena);
-            count(ObjectKind.MEMORY_REGION);
+            count(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
             if (deviceMemory != null) {
                 deviceMemory.children().add(ObjectKind.MEMORY_REGION);
             }
@@ -213,14 +214,15 @@ final class SoftProtectionDomain implements ProtectionDomain {
                     .nothing(nic().memory().newKey(), root(), arena));
             SoftMemoryRegion region = new SoftMemoryRegion(this, nothing,
                     Set.of(AccessFlag.LOCAL_WRITE), null, arena);
-            count(ObjectKind.MEMORY_REGION);
+            count(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
             return region;
         });
     }
 
-    private void count(ObjectKind kind) {
+    private void count(ObjectKind kind, OwnedObjects.Kind owned, AutoCloseable object) {
         nic().totals().add(kind);
         children.add(kind);
+        context.owned().add(owned, object);
     }
 
     @Override
@@ -265,7 +267,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             checkOpen();
             nic().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
             SoftMemoryWindow window = new SoftMemoryWindow(this, type);
-            count(ObjectKind.MEMORY_WINDOW);
+            count(ObjectKind.MEMORY_WINDOW, OwnedObjects.Kind.MEMORY_WINDOW, window);
             return window;
         });
     }
@@ -285,7 +287,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 thread.children().add(ObjectKind.PARENT_DOMAIN);
             }
             children.add(ObjectKind.PARENT_DOMAIN);
-            return new SoftProtectionDomain(context, this, thread, queueMemory);
+            SoftProtectionDomain parent = new SoftProtectionDomain(context, this, thread,
+                    queueMemory);
+            context.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, parent);
+            return parent;
         });
     }
 
@@ -320,7 +325,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             int number = nic().transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
                     () -> new SoftQueuePair(this, spec, number));
-            count(ObjectKind.QUEUE_PAIR);
+            count(ObjectKind.QUEUE_PAIR, OwnedObjects.Kind.QUEUE_PAIR, queuePair);
             return queuePair;
         });
     }
@@ -349,7 +354,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(this, attributes));
-            count(ObjectKind.SHARED_RECEIVE_QUEUE);
+            count(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, queue);
             return queue;
         });
     }
@@ -372,7 +377,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             nic().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES, "max_ah");
             SoftAddressHandle handle = new SoftAddressHandle(this, attributes,
                     datagrams.route(attributes));
-            count(ObjectKind.ADDRESS_HANDLE);
+            count(ObjectKind.ADDRESS_HANDLE, OwnedObjects.Kind.ADDRESS_HANDLE, handle);
             return handle;
         });
     }
@@ -383,6 +388,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             if (!isClosed) {
                 children.requireNone("close protection domain");
                 isClosed = true;
+                context.owned().remove(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
                 if (shared != null) {
                     shared.children.remove(ObjectKind.PARENT_DOMAIN);
                     if (threadDomain != null) {

@@ -11,6 +11,7 @@ import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.AsyncEvents;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.spi.WindowBindFlags;
 import io.rdma4j.verbs.AsyncEventType;
@@ -100,6 +101,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         groups = new GroupMemberships(this, engineSide, spec);
         driver.engine().attach(engineSide);
         domain.nic().queuePairs().add(this);
+        domain.owner().queuePairs().put(number, this);
         spec.sendQueue().attach(engineSide);
         spec.receiveQueue().attach(engineSide);
         if (shared != null) {
@@ -491,6 +493,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             driver.engine().detach(engineSide);
             removeCompletions();
             domain.nic().queuePairs().remove(this);
+            domain.owner().queuePairs().remove(number());
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());
             spec.sendQueue().detach(engineSide);
@@ -503,6 +506,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
+            domain.owner().owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
             domain.children().remove(ObjectKind.QUEUE_PAIR);
             domain.nic().totals().remove(ObjectKind.QUEUE_PAIR);
             return this;

@@ -7,6 +7,7 @@ import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.SharedReceiveRing;
 import io.rdma4j.spi.AsyncEvents;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
@@ -185,6 +186,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             events.end("close shared receive queue");
             isClosed = true;
+            domain.owner().owned().remove(OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
             domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;

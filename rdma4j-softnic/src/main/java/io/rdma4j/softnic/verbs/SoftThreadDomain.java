@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.ResourceText;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
@@ -38,6 +39,7 @@ final class SoftThreadDomain implements ThreadDomain {
             if (!isClosed) {
                 children.requireNone("close thread domain");
                 isClosed = true;
+                context.owned().remove(OwnedObjects.Kind.THREAD_DOMAIN, this);
                 context.children().remove(ObjectKind.THREAD_DOMAIN);
             }
             return this;
