@@ -372,7 +372,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return address == null ? 0 : address.getPort();
     }
 
-    /** {@return the addresses and port at which a listener can be reached, one for each address of each device} */
+    /** {@return the addresses and port at which a listener can be reached, each once, also if several devices have it} */
     public List<InetSocketAddress> listenAddresses() {
         return backlog.addresses();
     }
