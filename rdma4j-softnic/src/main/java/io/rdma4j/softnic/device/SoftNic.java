@@ -70,6 +70,7 @@ public final class SoftNic
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private Map<String, String> details = Map.of();
+    private final DeviceBean bean = new DeviceBean(this);
     private @Nullable ShownDevice shown;
     private final DeviceListeners watchers = new DeviceListeners();
     /** Changed only by {@link OpenDevices}, one thread at a time; read by any thread. */
@@ -169,7 +170,8 @@ public final class SoftNic
         try {
             FlightEvents.prepare();
             PacketEvents.prepare();
-            shown = ShownDevice.show(new DeviceBean(this));
+            FlightEvents.show(bean);
+            shown = ShownDevice.show(bean);
             monitor.watch(this);
             isObserved = true;
         } finally {
@@ -205,6 +207,7 @@ public final class SoftNic
 
     /** Its last context is closed. */
     void close() {
+        FlightEvents.hide(bean);
         FlightEvents.forget();
         PacketEvents.forget();
         if (shown != null) {

@@ -62,6 +62,9 @@ final class Invitation {
 
     /** {@return an address as one types it, a link-local one with its interface} */
     private static String text(InetAddress address) {
+        if (address instanceof Inet4Address) {
+            return address.getHostAddress();
+        }
         String text = Gid.of(address).addressText();
         if (address instanceof Inet6Address ofLink && ofLink.isLinkLocalAddress()) {
             NetworkInterface scope = ofLink.getScopedInterface();
