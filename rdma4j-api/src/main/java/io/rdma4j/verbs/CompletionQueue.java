@@ -73,6 +73,7 @@ public interface CompletionQueue extends AutoCloseable {
      * one thread at a time polls the queue so.
      *
      * @param limit how many at most, from 0
+     * @param handler called for each, with an object that is valid during the call
      * @return how many were taken
      * @throws RdmaException as {@link #poll(WorkCompletion)}, and what the handler throws; the completion that it had was
      *         taken, those after it are still in the queue
