@@ -36,7 +36,8 @@ class Installation:
         self.folder = Path(tempfile.mkdtemp(prefix=f"{RUN}-", dir=FOLDERS))
         try:
             self.folder.chmod(0o755)
-            for file in ("rdma4j", "build/launch.sh", "build/jdk.sh", LOGGING):
+            scripts = [each.relative_to(ROOT) for each in (ROOT / "build").glob("*.sh")]
+            for file in ("rdma4j", *scripts, LOGGING):
                 (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / file, self.folder / file)
             shutil.copytree(ROOT / BUILT, self.folder / BUILT)

@@ -98,6 +98,16 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         }
     }
 
+    /** The calling thread is about to wait for something else, and drives no device meanwhile. */
+    protected void waitElsewhere() {
+        lock.lock();
+        try {
+            waiters.waitElsewhere();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Closes the set and wakes the threads that wait for it; its channels stay open. Idempotent. */
     @Override
     public void close() {

@@ -85,6 +85,17 @@ public final class WaitSet extends EventSet<RdmaException> {
         return super.selectableChannel();
     }
 
+    /**
+     * Says that the calling thread is about to wait for something else, such as another thread. A device in software expects a thread
+     * that has polled it to come back within a millisecond, and leaves itself to that thread so long; after this call it goes on at once, by
+     * the thread that waits in this set, or its own. Nothing but time is lost without it. C programs have no use for it: there the kernel
+     * or the NIC does what a polling thread does here. Does nothing for native devices, and if the set has no device.
+     */
+    @Override
+    public void waitElsewhere() {
+        super.waitElsewhere();
+    }
+
     /** Closes the set and wakes the threads that wait for it; its channels stay open. Idempotent. */
     @Override
     public void close() {

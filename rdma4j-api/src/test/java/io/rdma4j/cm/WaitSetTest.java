@@ -344,6 +344,11 @@ class WaitSetTest {
         assertThat(calls).containsExactly("elsewhere");
         device.removeDriver(driver);
         assertThat(calls).containsExactly("elsewhere", "forgotten", "forgotten");
+        set.waitElsewhere();
+        assertThat(calls).as("no device is left").hasSize(3);
+        device.addDriver(driver);
+        set.waitElsewhere();
+        assertThat(calls).hasSize(4).endsWith("elsewhere");
     }
 
     @Test

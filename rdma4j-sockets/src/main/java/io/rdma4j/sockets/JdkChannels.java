@@ -14,6 +14,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -30,8 +31,13 @@ final class JdkChannels {
 
     private final Selector inner;
     private final Runnable onReady;
-    /** Held by who is in the inner selector: before its locks, and those of its channels. */
-    private final ReentrantLock gate = new ReentrantLock();
+    /**
+     * Held by who is in the inner selector: before its locks, and those of its channels. Fair: who waits there would otherwise come
+     * again and again before those that it was to let in.
+     */
+    private final ReentrantLock gate = new ReentrantLock(true);
+    /** How many threads are about to enter. Nobody waits in the inner selector meanwhile. */
+    private final AtomicInteger entering = new AtomicInteger();
     private volatile boolean isWatching;
     /** The watching thread has found something. */
     private volatile boolean hasFound;
@@ -130,12 +136,17 @@ final class JdkChannels {
         inner.wakeup();
     }
 
+    /** Takes the gate. Who waits inside leaves, and does not wait again before this thread was in. */
     private void enter() {
-        if (!gate.tryLock()) {
-            isWatching = false;
-            inner.wakeup();
-            gate.lock();
+        if (!gate.hasQueuedThreads() && gate.tryLock()) {
+            return;
         }
+        entering.incrementAndGet();
+        isWatching = false;
+        // Who has not seen the count is waiting, or about to, and is woken.
+        inner.wakeup();
+        gate.lock();
+        entering.decrementAndGet();
     }
 
     /** {@return whether a look is needed to know that nothing is ready} */
@@ -172,7 +183,11 @@ final class JdkChannels {
             long leftMs = leftNs == Long.MAX_VALUE
                     ? 0
                     : Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs + 999_999));
-            inner.select(found -> add(found, ready), leftMs);
+            if (entering.get() > 0) {
+                inner.selectNow(found -> add(found, ready));
+            } else {
+                inner.select(found -> add(found, ready), leftMs);
+            }
         } finally {
             gate.unlock();
         }
@@ -224,7 +239,7 @@ final class JdkChannels {
     private boolean waitForAny() throws IOException {
         gate.lock();
         try {
-            if (!isWatching || inner.select(_ -> {}) == 0) {
+            if (!isWatching || entering.get() > 0 || inner.select(_ -> {}) == 0) {
                 return false;
             }
             isWatching = false;

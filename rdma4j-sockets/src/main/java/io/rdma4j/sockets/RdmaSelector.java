@@ -306,7 +306,10 @@ final class RdmaSelector extends AbstractSelector {
     private boolean look() throws IOException {
         if (marked.look(ready)) {
             // Keys that are always ready must not keep others from becoming so.
-            poll();
+            if (!wait.isLedByAnother()) {
+                marked.poll();
+            }
+            wait.poll();
             marked.lookAtNew(ready);
         }
         JdkChannels known = jdkChannels;

@@ -239,6 +239,52 @@ class SelectorThreadTest {
         }
     }
 
+    /** The selecting thread lets others in, although it goes on to wait at once: nobody else wakes it. */
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "RULED_TCP"})
+    void channelLeavesWhileAThreadWaitsInTheSelector(Transport transport) throws Exception {
+        Selector selector = transport.openSelector();
+        try (Connected pair = Connected.over(transport)) {
+            SocketChannel channel = pair.channel();
+            AtomicInteger bytes = new AtomicInteger();
+            Thread selecting = Thread.ofPlatform().start(() -> {
+                try {
+                    while (true) {
+                        selector.select(key -> bytes.addAndGet(read(key)));
+                    }
+                } catch (java.nio.channels.ClosedSelectorException | IOException e) {
+                    // The end.
+                }
+            });
+            for (int i = 1; i <= 1000; i++) {
+                int number = i;
+                channel.configureBlocking(false);
+                SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+                selector.wakeup();
+                pair.peer().write(ByteBuffer.allocate(1));
+                Wait.until("the byte was read", () -> bytes.get() == number, () -> {});
+                // By then it waits, or is about to.
+                for (int j = i % 100 * 100; j > 0; j--) {
+                    Thread.onSpinWait();
+                }
+                key.cancel();
+                channel.configureBlocking(true);
+                Wait.until("the key is gone", () -> channel.keyFor(selector) == null,
+                        selector::wakeup);
+            }
+            selector.close();
+            selecting.join();
+        }
+    }
+
+    private static int read(SelectionKey key) {
+        try {
+            return ((SocketChannel) key.channel()).read(ByteBuffer.allocate(9));
+        } catch (IOException | java.nio.channels.CancelledKeyException e) {
+            return 0;
+        }
+    }
+
     private static void churn(Selector selector, SocketChannel channel) throws IOException {
         for (int i = 0; i < 150; i++) {
             channel.configureBlocking(false);

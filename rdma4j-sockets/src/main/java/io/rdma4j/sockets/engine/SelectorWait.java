@@ -70,6 +70,11 @@ public final class SelectorWait {
         }
     }
 
+    /** {@return whether another thread drives the devices} */
+    public boolean isLedByAnother() {
+        return engine.isLedByAnother();
+    }
+
     /** Handles the events that are there, if nobody else does, without a wait. It runs no device. */
     public void poll() {
         engine.moved();

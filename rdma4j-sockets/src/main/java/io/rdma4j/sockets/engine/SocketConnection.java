@@ -731,7 +731,9 @@ public final class SocketConnection
                     return written;
                 }
                 engine.moved();
-                process(false);
+                if (!engine.isLedByAnother()) {
+                    process(false);
+                }
                 hasLooked = true;
                 continue;
             }

@@ -175,6 +175,15 @@ public final class SocketEngine {
         return Thread.currentThread().equals(leader);
     }
 
+    /**
+     * {@return whether another thread leads} It drives the devices. A thread that polls one keeps it from that, so one that is about to wait
+     * does not.
+     */
+    boolean isLedByAnother() {
+        Thread now = leader;
+        return now != null && !Thread.currentThread().equals(now);
+    }
+
     /** Makes the leader look whether it has anything to wait for, unless it is the calling thread. */
     void wakeLeader() {
         if (!Thread.currentThread().equals(leader) && isWoken.compareAndSet(false, true)) {
@@ -271,6 +280,8 @@ public final class SocketEngine {
         if (leader == null) {
             LockSupport.unpark(thread);
         }
+        // It has perhaps polled a device, which expects it to do so again.
+        set.waitElsewhere();
     }
 
     /** It has slept. */

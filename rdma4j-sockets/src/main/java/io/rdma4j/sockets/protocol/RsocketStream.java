@@ -50,7 +50,9 @@ public final class RsocketStream {
     private boolean owesDisconnect;
     private boolean owesProbe;
     private boolean hasSentDisconnect;
-    private boolean hasToldEnd;
+    private boolean hasDisconnectArrived;
+    /** Both sides have sent SHUTDOWN before they had the other's; nobody sends DISCONNECT then. */
+    private boolean haveShutdownsCrossed;
 
     private record OwnMapping(Mapping mapping, int index) {}
 
@@ -193,11 +195,12 @@ public final class RsocketStream {
     }
 
     /**
-     * {@return whether the peer's device has acknowledged this side's DISCONNECT} Otherwise the peer may still repeat a message of
-     * its own whose acknowledgement was lost, and needs an answer.
+     * {@return whether the peer's device has acknowledged the last message of this side} That is DISCONNECT, or SHUTDOWN if the
+     * peer's has come meanwhile. Otherwise the peer may still repeat a message of its own whose acknowledgement was lost, and needs an
+     * answer.
      */
     public boolean hasToldEnd() {
-        return hasToldEnd;
+        return hasDisconnectArrived || (haveShutdownsCrossed && isDrained());
     }
 
     /** {@return whether the peer has sent DISCONNECT} Then all its bytes have arrived. */
@@ -359,6 +362,7 @@ public final class RsocketStream {
             owesShutdown = false;
             owesDisconnect = true;
         } else if (!canWrite && !owesDisconnect && !hasSentDisconnect) {
+            haveShutdownsCrossed = !isDisconnected;
             end();
         }
     }
@@ -371,7 +375,7 @@ public final class RsocketStream {
         }
         controls++;
         if (Transmission.isLast(id)) {
-            hasToldEnd = true;
+            hasDisconnectArrived = true;
             end();
         }
     }

@@ -40,10 +40,29 @@ class StreamEndTest {
         second.shutdownOutput();
         pair.first.transmit();
         pair.second.transmit();
+        assertThat(first.hasToldEnd()).isFalse();
         pair.settle(true);
         assertThat(first.isDisconnected()).isTrue();
         assertThat(second.isDisconnected()).isTrue();
         assertThat(first.isDrained()).isTrue();
+        // Neither waits for a DISCONNECT, which nobody sends.
+        assertThat(first.hasToldEnd()).isTrue();
+        assertThat(second.hasToldEnd()).isTrue();
+    }
+
+    @Test
+    void endIsToldOnceTheShutdownThatCrossedThePeersIsAcknowledged() throws RsocketException {
+        first.shutdownOutput();
+        second.shutdownOutput();
+        pair.first.transmit();
+        pair.second.transmit();
+        while (pair.second.deliver()) {
+            pair.first.process();
+        }
+        assertThat(first.isDisconnected()).isTrue();
+        assertThat(first.hasToldEnd()).isFalse();
+        pair.settle(true);
+        assertThat(first.hasToldEnd()).isTrue();
     }
 
     @Test
