@@ -2,7 +2,9 @@
 package io.rdma4j.observe.jfr;
 
 import io.rdma4j.observe.jmx.DeviceMXBean;
+import org.jspecify.annotations.Nullable;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
@@ -15,11 +17,11 @@ final class DeviceStatistics {
     private static final long NOT_COUNTED = -1;
     private static final int BYTES_OF_A_WORD = 4;
     /** Of a device that nobody has looked at. */
-    private static final Look NEVER = new Look(0, Counts.NONE);
+    private static final Look NEVER = new Look(0, null);
 
     private final Map<DeviceMXBean, Look> open = new ConcurrentHashMap<>();
 
-    private record Look(long atNs, Counts counts) {}
+    private record Look(long atNs, @Nullable Counts counts) {}
 
     /** A device was opened. */
     void add(DeviceMXBean device) {
@@ -33,11 +35,12 @@ final class DeviceStatistics {
 
     /** Records an event for each device that was looked at before. */
     void emit() {
-        for (DeviceMXBean device : open.keySet()) {
-            Look now = new Look(System.nanoTime(), Counts.of(device.getCounters()));
-            Look before = open.replace(device, now);
-            if (before != null && before != NEVER) {
-                emit(device, now.counts.since(before.counts), now.atNs - before.atNs);
+        for (DeviceMXBean device : List.copyOf(open.keySet())) {
+            long nowNs = System.nanoTime();
+            Counts now = Counts.of(device.getCounters());
+            Look before = open.replace(device, new Look(nowNs, now));
+            if (before != null && before.counts != null) {
+                emit(device, now.since(before.counts), nowNs - before.atNs);
             }
         }
     }
@@ -66,8 +69,6 @@ final class DeviceStatistics {
     /** Sums of counters of software devices, Linux's software devices, and adapters, each of which has names of its own. */
     record Counts(long sentPackets, long receivedPackets, long sentBytes, long receivedBytes,
             long retransmittedPackets, long failures, long drops) {
-        static final Counts NONE = of(Map.of());
-
         static Counts of(Map<String, Long> counters) {
             return new Counts(
                     first(counters, "sent_pkts", "port_xmit_packets", 1),
