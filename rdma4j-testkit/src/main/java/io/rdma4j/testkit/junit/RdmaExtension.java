@@ -87,7 +87,7 @@ public final class RdmaExtension
             }
             return run.arena();
         } catch (RdmaException e) {
-            throw new ParameterResolutionException(e.getMessage(), e);
+            throw new ParameterResolutionException(String.valueOf(e.getMessage()), e);
         }
     }
 }
