@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The conformance suite: what every device must do, whoever made it.
+ * The conformance suite: what every device must do, whoever made it; and a JUnit extension for tests of programs.
  *
- * <p>Read first: {@code DeviceUnderTest}, which a device's own tests implement, {@code QueuePairConformance}, some cases, and {@code
+ * <p>Read first: {@code junit.RdmaTest} for tests of a program; for those of a device {@code DeviceUnderTest}, which a device's own tests implement, {@code QueuePairConformance}, some cases, and {@code
  * ConformanceProfile}, which says who must pass them.
  */
 module io.rdma4j.testkit {
@@ -14,6 +14,7 @@ module io.rdma4j.testkit {
     requires transitive org.assertj.core;
 
     exports io.rdma4j.testkit;
+    exports io.rdma4j.testkit.junit;
 
     opens io.rdma4j.testkit;
 }

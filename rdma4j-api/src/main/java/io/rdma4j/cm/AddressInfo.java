@@ -127,7 +127,11 @@ public final class AddressInfo {
         /** Creates hints for a connection in port space TCP. */
         public Hints() {}
 
-        /** Creates a copy. */
+        /**
+         * Creates a copy.
+         *
+         * @param other the hints that are copied
+         */
         public Hints(Hints other) {
             flags.addAll(other.flags);
             family = other.family;
@@ -137,7 +141,12 @@ public final class AddressInfo {
             destination = other.destination;
         }
 
-        /** Adds flags ({@code ai_flags}). */
+        /**
+         * Adds flags ({@code ai_flags}).
+         *
+         * @param first one
+         * @param more further ones
+         */
         public Hints set(Flag first, Flag... more) {
             flags.add(first);
             flags.addAll(List.of(more));
@@ -214,6 +223,8 @@ public final class AddressInfo {
     /**
      * {@return the addresses of a node and a service, for a connection in port space TCP}
      *
+     * @param node a name or an address in text, null for none
+     * @param service a port or the name of a service, null for none
      * @throws RdmaException as {@link #resolve(String, String, Hints)}
      */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service)
@@ -228,6 +239,7 @@ public final class AddressInfo {
      * @param node a name or an address; null for the wildcard address of a listener, otherwise for
      *        loopback, or with no service either for the addresses in the hints
      * @param service a port number or the name of a service; null for port 0
+     * @param hints what is looked for
      * @throws RdmaException EHOSTUNREACH for an unknown node or one without an address of the family,
      *         ENOENT for an unknown service, EINVAL for hints that contradict each other or a port above 65535
      */

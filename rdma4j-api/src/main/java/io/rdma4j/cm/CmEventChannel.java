@@ -40,7 +40,11 @@ public final class CmEventChannel extends EventSource<CmEvent, RdmaException>
         return new CmEventChannel(null);
     }
 
-    /** {@return a new channel that a thread can wait for together with others} */
+    /**
+     * {@return a new channel that a thread can wait for together with others}
+     *
+     * @param set what a thread waits for
+     */
     public static CmEventChannel create(WaitSet set) {
         return new CmEventChannel(set);
     }

@@ -125,7 +125,11 @@ public enum CmEventType {
         this.code = code;
     }
 
-    /** {@return the constant of a number of rdma_cma.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of rdma_cma.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static CmEventType ofCode(int code) {
         for (CmEventType each : values()) {
             if (each.code == code) {

@@ -17,6 +17,8 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.jspecify.annotations.Nullable;
@@ -114,6 +116,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return a new asynchronous id} C: {@index rdma_create_id}.
      *
+     * @param channel where its events arrive
+     * @param space what kind of service
      * @throws RdmaException EBADF if the channel is closed
      */
     public static CmId create(CmEventChannel channel, PortSpace space) throws RdmaException {
@@ -123,6 +127,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return a new synchronous id} C: {@index rdma_create_id} without a channel.
      *
+     * @param space what kind of service
      * @throws RdmaException as {@link #create(CmEventChannel, PortSpace)}; there is no channel that could be closed
      */
     public static CmId create(PortSpace space) throws RdmaException {
@@ -133,6 +138,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * {@return a new synchronous id that is ready to connect or to listen, without a queue pair} C: {@index rdma_create_ep}
      * with a {@code qp_init_attr} of {@code NULL}.
      *
+     * @param info as {@link AddressInfo#resolve} has found it
      * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
      */
     public static CmId createEndpoint(AddressInfo info) throws RdmaException {
@@ -144,6 +150,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * resolved, each within two seconds. A passive one is bound; each id of {@link #awaitRequest} then has a queue pair. To
      * use it asynchronously, {@link #migrate} it. C: {@index rdma_create_ep}; {@index rdma_destroy_ep} is {@link #close}.
      *
+     * @param info as {@link AddressInfo#resolve} has found it
      * @param attributes of the queue pairs; the address information determines their type
      * @throws RdmaException EINVAL for a type of queue pair that the
      *         port space does not allow, or if the address information lacks the address; and as
@@ -158,7 +165,10 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * The same with another time to resolve.
      *
+     * @param info as {@link AddressInfo#resolve} has found it
+     * @param attributes of the queue pair
      * @param timeout for the address, and once more for the route
+     * @return a new synchronous id
      * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
      */
     public static CmId createEndpoint(AddressInfo info, QueuePairInitAttributes attributes,
@@ -170,8 +180,11 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * The same with queue pairs in a protection domain of the program's.
      *
+     * @param info as {@link AddressInfo#resolve} has found it
      * @param domain of the queue pairs, of the device that the addresses lead to
+     * @param attributes of the queue pair
      * @param timeout for the address, and once more for the route
+     * @return a new synchronous id
      * @throws RdmaException as {@link #createEndpoint(AddressInfo, QueuePairInitAttributes)}
      */
     public static CmId createEndpoint(AddressInfo info, ProtectionDomain domain,
@@ -370,7 +383,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         return address == null ? 0 : address.getPort();
     }
 
-    /** {@return the addresses and port at which a listener can be reached, one for each address of each device} */
+    /** {@return the addresses and port at which a listener can be reached, each once, also if several devices have it} */
     public List<InetSocketAddress> listenAddresses() {
         return backlog.addresses();
     }
@@ -392,6 +405,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * before iWARP, then by name, whichever devices are open. If that one has just found no listener at the destination and
      * another one sees one there, the id takes that ({@link OtherDeviceException}).
      *
+     * @param name the whole name, or the part before {@code _}
      * @throws RdmaException ENODEV if there is no such device and none may come ({@link RdmaDevices#absent}), naming the
      *         present ones; EOPNOTSUPP if ids cannot use it on this machine, saying why; EINVAL once the id has an address
      */
@@ -521,6 +535,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * {@index rdma_resolve_addr} with a source.
      *
      * @param source the local address, port 0 for any; null to let the route decide
+     * @param destination the peer, or a group
+     * @param timeout how long to wait at most
      * @throws RdmaException as {@link #resolveAddress(InetSocketAddress, Duration)}, and as {@link #bindAddress} for the local address
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
@@ -547,6 +563,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param node as for {@link AddressInfo#resolve}
      * @param service as for {@link AddressInfo#resolve}
+     * @param hints what is looked for
      * @throws RdmaException EINVAL for hints that contradict each other; a
      *         synchronous id also as {@link AddressInfo#resolve}, and EINTR when interrupted
      */
@@ -572,6 +589,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Creates the id's queue pair with the sizes of new {@link QueuePairInitAttributes}. C: {@index rdma_create_qp} with a
      * {@index pd of struct rdma_cm_id} of {@code NULL}.
      *
+     * @return the queue pair, which the id closes, or {@link #closeQueuePair}
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -587,7 +605,9 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param attributes its attributes. Its type is that of the id ({@link #queuePairType}). A missing completion queue is
      *        created, with a channel. If they name no shared receive queue, that of the id is used, if it has one. Inline
-     *        data is raised to {@link #INLINE_DATA} bytes if it is less
+     *        data is raised to {@link #INLINE_DATA} bytes if it is less. Its user context is this id if none is set, so
+     *        {@link io.rdma4j.verbs.CompletionQueue#queuePair} and {@link QueuePair#userContext} lead from a completion to the id
+     * @return the queue pair, which the id closes, or {@link #closeQueuePair}
      * @throws RdmaException EINVAL if the id has a queue pair, if a type was set that is not that of the id, for a
      *         domain of another device context, for a listener of connections, and when the connection has ended; ENODEV if
      *         the device was removed; ENOMEM and others as from {@link ProtectionDomain#createQueuePair}
@@ -603,6 +623,8 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * {@index rdma_create_qp_ex}.
      *
      * @param domain a domain of {@link #context}
+     * @param attributes of the queue pair
+     * @return the queue pair, which the id closes, or {@link #closeQueuePair}
      * @throws RdmaException as {@link #createQueuePair(QueuePairInitAttributes)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -615,9 +637,42 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     private QueuePair createQueuePair(QueuePairTemplate wanted) throws RdmaException {
         return made(() -> {
             addresses.device();
-            own.checkCreate(wanted.attributes());
+            QueuePairInitAttributes attributes = ofThis(wanted.attributes());
+            own.checkCreate(attributes);
             exchange.requireUseForQueuePair("create queue pair");
-            return own.create(wanted.domain(), wanted.attributes(), exchange.bringUpOfNew());
+            return own.create(wanted.domain(), attributes, exchange.bringUpOfNew());
+        });
+    }
+
+    /** What is found by a completion ({@code CompletionQueue.queuePair}) leads on to the id. */
+    private QueuePairInitAttributes ofThis(QueuePairInitAttributes wanted) {
+        QueuePairInitAttributes attributes = new QueuePairInitAttributes(wanted);
+        return attributes.userContext() == null ? attributes.userContext(this) : attributes;
+    }
+
+    /**
+     * Posts the smallest request that the peer's device must answer by itself, to find out whether the peer is still there. It is
+     * signaled, and completes with success when the answer has come, or after the connection's acknowledgement time-outs with
+     * {@link io.rdma4j.verbs.WorkCompletionStatus#RETRY_EXCEEDED_ERROR}, when the queue pair has failed; over iWARP, where TCP
+     * decides that, perhaps much later. So a program that keeps connections alive posts one where nothing has been heard for a
+     * while, and gives up a peer whose answer is late. Neither this side's memory nor the peer's, none of its receives and none
+     * of its threads take part, but its process must run. No counterpart in C: over InfiniBand and RoCE it is a WRITE of no
+     * bytes, over iWARP a READ of no bytes, since a WRITE is not answered there.
+     *
+     * @param requestId of its completion, among those of the program's sends
+     * @throws RdmaException EINVAL in a state that takes no sends, for an id of datagrams, which nobody answers, and over iWARP for
+     *         a connection without READs ({@link ConnectionParameters#initiatorDepth} 0); ENOMEM when the queue is full
+     */
+    public void postProbe(long requestId) throws RdmaException {
+        QueuePair queuePair = requireQueuePair();
+        if (kind.type() == QueuePairType.UD) {
+            throw new RdmaException(Errno.EINVAL, "post probe",
+                    "datagrams are not answered; probe a service by a message of the program's");
+        }
+        SendWorkRequest probe = new SendWorkRequest().id(requestId).set(SendFlag.SIGNALED);
+        queuePair.postSend(switch (addresses.device().context().answeredOperation()) {
+            case RDMA_READ -> probe.read(0, 0);
+            default -> probe.write(0, 0);
         });
     }
 
@@ -638,6 +693,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * C: {@index rdma_create_srq} and {@index rdma_create_srq_ex} with a {@index pd of struct rdma_cm_id} of {@code NULL}.
      *
      * @param attributes its user context is this id if none is set
+     * @return the shared receive queue, which the id closes, or {@link #closeSharedReceiveQueue}
      * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, for type XRC
      *         without XRC domain or completion queue, or naming the limit for a size out of range; EOPNOTSUPP for a type
      *         that the device does not support; ENOMEM naming the limit when the device has as many queues as it can have
@@ -655,6 +711,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *
      * @param domain a domain of {@link #context}
      * @param attributes its user context is this id if none is set
+     * @return the shared receive queue, which the id closes, or {@link #closeSharedReceiveQueue}
      * @throws RdmaException as {@link #createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -683,6 +740,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * state} INIT is possible once the id has an address; RTR and RTS after CONNECT_RESPONSE on the
      * active side, after CONNECT_REQUEST on the passive side. C: {@index rdma_init_qp_attr}.
      *
+     * @param target the state to move to
      * @throws RdmaException EINVAL for another state, before the peer's parameters are known, for a listener of connections,
      *         and when the connection has ended; ENODEV if the device was removed
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
@@ -755,6 +813,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * {@return the next connection request of a synchronous listener, or null if none comes in time}
      *
+     * @param timeout how long to wait at most
      * @throws RdmaException as {@link #awaitRequest}
      */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
@@ -818,6 +877,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * <p>For a datagram service the call looks the service up: ESTABLISHED, or UNREACHABLE with a status above 0 if the
      * service refused. A synchronous id waits for the outcome.
      *
+     * @param parameters what is offered to the peer
      * @throws RdmaException EINVAL unless the route is resolved; EINVAL if the id has no queue pair and the parameters name
      *         none, if the private data is too long, if the device cannot have that many READs
      *         and atomics, or while another thread takes a step of this synchronous id; ENODEV if the device was removed;
@@ -833,6 +893,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Accepts the request of this id. The outcome is ESTABLISHED, UNREACHABLE or CONNECT_ERROR; for a
      * datagram service no event follows. C: {@index rdma_accept}.
      *
+     * @param parameters what is offered to the peer
      * @throws RdmaException EINVAL unless the id has a request to answer, which it no longer has after REJECTED;
      *         ECONNRESET if the peer withdraws at this moment; for a datagram service of a native device also EOPNOTSUPP
      *         for a Q_Key that the kernel cannot send; otherwise as for {@link #connect}
@@ -854,6 +915,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Rejects the request of this id, or a CONNECT_RESPONSE, and sends bytes to the peer. C:
      * {@index rdma_reject}.
      *
+     * @param privateData bytes for the peer, at most {@link #privateDataLimits} allows
      * @throws RdmaException EINVAL if the private data is too long or there is nothing to reject, for example after
      *         REJECTED; ECONNRESET if the peer withdraws at this moment
      */
@@ -900,6 +962,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * Joins a multicast group to send to it and to receive from it, without an object for the event.
      *
+     * @param group a multicast address
      * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -934,6 +997,9 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Joins a multicast group, to receive from it or only to send to it; ends like {@link #joinMulticast(InetAddress, Object)}.
      * C: {@index rdma_join_multicast_ex}.
      *
+     * @param group a multicast address
+     * @param membership whether it receives, or only sends
+     * @param context an object of the caller, which its events have, or null
      * @throws RdmaException as {@link #joinMulticast(InetAddress, Object)}
      * @throws IllegalStateException while the id has no device: before an address is bound or resolved, and while it is bound
      *         to the wildcard address
@@ -946,6 +1012,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     /**
      * Leaves a multicast group. C: {@index rdma_leave_multicast}.
      *
+     * @param group a multicast address
      * @throws RdmaException EADDRNOTAVAIL if the id has not joined it
      */
     public void leaveMulticast(InetAddress group) throws RdmaException {

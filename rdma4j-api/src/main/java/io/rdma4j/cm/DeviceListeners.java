@@ -353,7 +353,7 @@ final class DeviceListeners {
     }
 
     /**
-     * {@return where it can be reached, at the port of the bound address}
+     * {@return where it can be reached, at the port of the bound address, each address once}
      *
      * @param isFamilyOnly whether the wildcard address stands for its own IP version alone
      */
@@ -364,7 +364,9 @@ final class DeviceListeners {
             for (InetAddress address : each.lease().context().addresses()) {
                 boolean isOfFamily = !isFamilyOnly || address.getClass() == wanted.getClass();
                 if (isOfFamily
-                        && (wanted.isAnyLocalAddress() || AddressScope.isSame(wanted, address))) {
+                        && (wanted.isAnyLocalAddress() || AddressScope.isSame(wanted, address))
+                        && reached.stream().noneMatch(
+                                other -> AddressScope.isSame(other.getAddress(), address))) {
                     reached.add(new InetSocketAddress(address, bound.getPort()));
                 }
             }

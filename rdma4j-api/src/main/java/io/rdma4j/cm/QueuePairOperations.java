@@ -92,6 +92,8 @@ public interface QueuePairOperations {
      * Registers memory for messages. A read-only segment, such as a file mapped so, can be sent and not received into; in C it
      * cannot be registered so. C: {@index rdma_reg_msgs}.
      *
+     * @param segment native or mapped memory, as {@link ProtectionDomain#register(MemorySegment, java.util.Set)} wants it
+     * @return the region, which the caller closes
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
@@ -106,6 +108,8 @@ public interface QueuePairOperations {
      * Registers memory that the peer may read, also a read-only segment, such as a file mapped so, which in C cannot be
      * registered so. C: {@index rdma_reg_read}.
      *
+     * @param segment native or mapped memory, as {@link ProtectionDomain#register(MemorySegment, java.util.Set)} wants it
+     * @return the region, which the caller closes
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
@@ -121,6 +125,8 @@ public interface QueuePairOperations {
     /**
      * Registers memory that the peer may write. C: {@index rdma_reg_write}.
      *
+     * @param segment native or mapped memory, as {@link ProtectionDomain#register(MemorySegment, java.util.Set)} wants it
+     * @return the region, which the caller closes
      * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
      *         be mapped, ENOMEM when the device has no room for another region; see
      *         {@link ProtectionDomain#register}
@@ -135,6 +141,10 @@ public interface QueuePairOperations {
      * Posts a receive into a range of a region, to the id's shared receive queue if it has one. C:
      * {@index rdma_post_recv}.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
      *         queue is full
      */
@@ -147,6 +157,8 @@ public interface QueuePairOperations {
     /**
      * Posts a receive into several ranges. C: {@index rdma_post_recvv}.
      *
+     * @param requestId the number that its completion has
+     * @param elements where the bytes are, in this order
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
      *         queue is full
      */
@@ -179,6 +191,11 @@ public interface QueuePairOperations {
     /**
      * Posts a SEND of a range of a region. C: {@index rdma_post_send}.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -191,6 +208,13 @@ public interface QueuePairOperations {
     /**
      * Posts a READ of the peer's memory into a range of a region. C: {@index rdma_post_read}.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -204,6 +228,13 @@ public interface QueuePairOperations {
     /**
      * Posts a WRITE of a range of a region to the peer's memory. C: {@index rdma_post_write}.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -217,6 +248,9 @@ public interface QueuePairOperations {
     /**
      * Posts a SEND of several ranges. C: {@index rdma_post_sendv}.
      *
+     * @param requestId the number that its completion has
+     * @param elements where the bytes are, in this order
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -229,6 +263,11 @@ public interface QueuePairOperations {
     /**
      * Posts a READ into several ranges. C: {@index rdma_post_readv}.
      *
+     * @param requestId the number that its completion has
+     * @param elements where the bytes are, in this order
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -241,6 +280,11 @@ public interface QueuePairOperations {
     /**
      * Posts a WRITE of several ranges. C: {@index rdma_post_writev}.
      *
+     * @param requestId the number that its completion has
+     * @param elements where the bytes are, in this order
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
      *         offer, ENOMEM when the queue is full
@@ -254,6 +298,9 @@ public interface QueuePairOperations {
      * Posts a SEND of any memory, copied at once. C: {@index rdma_post_send} without a region and with
      * {@code IBV_SEND_INLINE}.
      *
+     * @param requestId the number that its completion has
+     * @param data any memory; the bytes are copied before the call returns
+     * @param flags none or more
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postSend(long requestId, MemorySegment data, SendFlag... flags)
@@ -265,6 +312,11 @@ public interface QueuePairOperations {
      * Posts a WRITE of any memory, copied at once. C: {@index rdma_post_write} without a region and with
      * {@code IBV_SEND_INLINE}.
      *
+     * @param requestId the number that its completion has
+     * @param data any memory; the bytes are copied before the call returns
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param flags none or more
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postWrite(long requestId, MemorySegment data, long remoteAddress, int rkey,
@@ -276,9 +328,14 @@ public interface QueuePairOperations {
      * Posts a datagram to a service that was looked up, or to a group that was joined. C: {@index rdma_post_ud_send},
      * which takes the Q_Key of port space UDP, whatever the service said.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
      * @param path made from {@link DatagramParameters#path} of the receiver
      * @param receiver the parameters of the event that reported the service or group ({@link CmEvent#datagram}): its
      *        queue pair and Q_Key
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
      *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
      */
@@ -293,8 +350,15 @@ public interface QueuePairOperations {
      * Posts a datagram to a queue pair whose number and Q_Key the program knows otherwise, such as the sender of a datagram. C:
      * {@code rdma_post_ud_send}.
      *
+     * @param requestId the number that its completion has
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     * @param path to the receiver
+     * @param remoteQueuePairNumber the queue pair that it is for
      * @param remoteQkey the Q_Key of the receiver, which drops datagrams with another one silently;
      *        {@link DatagramParameters#UDP_QKEY} for ids of port space UDP that have not chosen one
+     * @param flags none or more
      * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
      *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
      */
@@ -309,9 +373,12 @@ public interface QueuePairOperations {
      * Posts a datagram of any memory, copied at once, to a service that was looked up, or to a group that was joined. C:
      * {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
      *
+     * @param requestId the number that its completion has
+     * @param data any memory; the bytes are copied before the call returns
      * @param path made from {@link DatagramParameters#path} of the receiver
      * @param receiver the parameters of the event that reported the service or group ({@link CmEvent#datagram}): its
      *        queue pair and Q_Key
+     * @param flags none or more
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
@@ -323,8 +390,13 @@ public interface QueuePairOperations {
      * Posts a datagram of any memory, copied at once, to a queue pair whose number and Q_Key the program knows otherwise. C:
      * {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
      *
+     * @param requestId the number that its completion has
+     * @param data any memory; the bytes are copied before the call returns
+     * @param path to the receiver
+     * @param remoteQueuePairNumber the queue pair that it is for
      * @param remoteQkey the Q_Key of the receiver, which drops datagrams with another one silently;
      *        {@link DatagramParameters#UDP_QKEY} for ids of port space UDP that have not chosen one
+     * @param flags none or more
      * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
@@ -365,6 +437,7 @@ public interface QueuePairOperations {
      * Waits for the next completion of the send queue. Several threads may wait; each completion wakes one.
      * C: {@index rdma_get_send_comp}.
      *
+     * @return the completion
      * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
@@ -379,6 +452,7 @@ public interface QueuePairOperations {
      * {@return the next completion of the send queue, or null if none comes in time; zero looks only} It waits also if nothing
      * is outstanding, for another thread may post. C: {@index rdma_get_send_comp}, which has no time-out.
      *
+     * @param timeout how long to wait at most
      * @throws RdmaException as {@link #awaitSendCompletion}
      */
     default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
@@ -389,6 +463,7 @@ public interface QueuePairOperations {
      * Waits for the next completion of the receive queue. Several threads may wait; each completion wakes
      * one. C: {@index rdma_get_recv_comp}.
      *
+     * @return the completion
      * @throws IllegalStateException if nothing is outstanding, or only unsignaled sends, which complete only if they fail
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
@@ -403,6 +478,7 @@ public interface QueuePairOperations {
      * {@return the next completion of the receive queue, or null if none comes in time; zero looks only} It waits also if nothing
      * is outstanding, for another thread may post. C: {@index rdma_get_recv_comp}, which has no time-out.
      *
+     * @param timeout how long to wait at most
      * @throws RdmaException as {@link #awaitReceiveCompletion}
      */
     default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {

@@ -30,7 +30,11 @@ public final class ConnectionParameters {
     /** Creates the default. */
     public ConnectionParameters() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public ConnectionParameters(ConnectionParameters other) {
         privateData = other.privateData.clone();
         responderResources = other.responderResources;

@@ -22,6 +22,8 @@ public final class DatagramParameters {
     private final byte[] privateData;
 
     /**
+     * Creates parameters of a service.
+     *
      * @param path what an address handle is created from
      * @param queuePairNumber the queue pair that serves
      * @param qkey its Q_Key

@@ -117,12 +117,20 @@ public enum RejectReason implements NumberedText {
         return text;
     }
 
-    /** {@return the reason of that code, or null if none has it} */
+    /**
+     * {@return the reason of that code, or null if none has it}
+     *
+     * @param code as the message has it
+     */
     public static @Nullable RejectReason ofCode(int code) {
         return NumberedText.ofCode(values(), code);
     }
 
-    /** {@return a code in words, also one that is not known} */
+    /**
+     * {@return a code in words, also one that is not known}
+     *
+     * @param code as the message has it
+     */
     public static String text(int code) {
         return NumberedText.text(values(), code, "unknown reason");
     }

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,11 @@ public interface CmContext extends DeviceContext {
      * @param local the address it is for
      */
     QueuePairBringUp bringUp(InetAddress local);
+
+    /** {@return the cheapest operation of a reliable connection that completes only once the peer's device has answered} */
+    default SendOpcode answeredOperation() {
+        return SendOpcode.RDMA_WRITE;
+    }
 
     // ---------------------------------------------------------------- connecting
 

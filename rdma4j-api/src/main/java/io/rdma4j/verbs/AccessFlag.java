@@ -79,6 +79,7 @@ public enum AccessFlag {
      * {@return the flags of bits as verbs.h has them} Optional bits without a name are ignored, as a device
      * ignores them.
      *
+     * @param bits as {@code enum ibv_access_flags} has them
      * @throws IllegalArgumentException naming a bit that is neither known nor optional
      */
     public static Set<AccessFlag> ofBits(int bits) {
@@ -98,7 +99,11 @@ public enum AccessFlag {
         return flags;
     }
 
-    /** {@return the bits of a set} */
+    /**
+     * {@return the bits of a set}
+     *
+     * @param flags the flags to be combined
+     */
     public static int bits(Set<AccessFlag> flags) {
         int bits = 0;
         for (AccessFlag flag : flags) {

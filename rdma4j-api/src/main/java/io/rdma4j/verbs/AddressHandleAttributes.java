@@ -52,7 +52,12 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
         }
     }
 
-    /** {@return a path over port 1 from one of its GIDs, with a hop limit of 64} */
+    /**
+     * {@return a path over port 1 from one of its GIDs, with a hop limit of 64}
+     *
+     * @param destination a GID of the receiver, or of a group
+     * @param sourceGidIndex the place of this side's GID in the table of its port
+     */
     public static AddressHandleAttributes to(Gid destination, int sourceGidIndex) {
         return new AddressHandleAttributes(destination, sourceGidIndex, 0, 64, 0, 0, 0, 0, 0, true,
                 1);

@@ -123,7 +123,11 @@ public enum AsyncEventType {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static AsyncEventType ofCode(int code) {
         for (AsyncEventType each : values()) {
             if (each.code == code) {

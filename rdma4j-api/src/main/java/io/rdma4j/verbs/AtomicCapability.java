@@ -31,7 +31,11 @@ public enum AtomicCapability {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static AtomicCapability ofCode(int code) {
         for (AtomicCapability each : values()) {
             if (each.code == code) {

@@ -28,6 +28,11 @@ public interface BufferAllocator {
     @Nullable
     MemorySegment allocate(ProtectionDomain domain, long byteSize, long byteAlignment);
 
-    /** Frees memory of {@link #allocate}; nothing uses it any more. */
+    /**
+     * Frees memory of {@link #allocate}; nothing uses it any more.
+     *
+     * @param domain the domain that has the allocator
+     * @param memory what it has given
+     */
     void free(ProtectionDomain domain, MemorySegment memory);
 }

@@ -37,7 +37,11 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
         return new CompletionChannel(null);
     }
 
-    /** {@return a new channel that a thread can wait for together with others} */
+    /**
+     * {@return a new channel that a thread can wait for together with others}
+     *
+     * @param set what a thread waits for
+     */
     public static CompletionChannel create(WaitSet set) {
         return new CompletionChannel(set);
     }

@@ -22,6 +22,17 @@ public interface CompletionQueue extends AutoCloseable {
     /** {@return the device it belongs to} C: {@index context of struct ibv_cq}. */
     DeviceContext context();
 
+    /**
+     * {@return the queue pair of a completion of this queue, null if it is closed by now} Allocates nothing. C programs find it in
+     * a table of their own by {@code qp_num}.
+     *
+     * @param completion as {@link #poll(WorkCompletion)} has filled it
+     * @throws RdmaException as {@link DeviceContext#queuePair}
+     */
+    default @Nullable QueuePair queuePair(WorkCompletion completion) throws RdmaException {
+        return context().queuePair(completion.queuePairNumber());
+    }
+
     /** {@return the entries it can hold} C: {@index cqe of struct ibv_cq}. */
     int capacity();
 
@@ -62,6 +73,7 @@ public interface CompletionQueue extends AutoCloseable {
      * one thread at a time polls the queue so.
      *
      * @param limit how many at most, from 0
+     * @param handler called for each, with an object that is valid during the call
      * @return how many were taken
      * @throws RdmaException as {@link #poll(WorkCompletion)}, and what the handler throws; the completion that it had was
      *         taken, those after it are still in the queue

@@ -26,7 +26,11 @@ public final class CompletionQueueInitAttributes {
     /** Creates the default. */
     public CompletionQueueInitAttributes() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public CompletionQueueInitAttributes(CompletionQueueInitAttributes other) {
         capacity = other.capacity;
         channel = other.channel;

@@ -113,7 +113,11 @@ public interface DeviceAttributes {
      */
     Map<QueuePairType, Integer> onDemandPagingBits();
 
-    /** {@return a limit, 0 for one that the device does not name} */
+    /**
+     * {@return a limit, 0 for one that the device does not name}
+     *
+     * @param limit which
+     */
     default long limit(DeviceLimit limit) {
         return limits().getOrDefault(limit, 0L);
     }

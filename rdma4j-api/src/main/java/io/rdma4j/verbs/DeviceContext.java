@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -46,6 +48,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return the speed of a port in Mb/s; 0 if it has none now} C: {@index ibv_query_port_speed}.
      *
+     * @param port from 1
      * @throws RdmaException EINVAL if there is no such port
      */
     long queryPortSpeedMbps(int port) throws RdmaException;
@@ -54,6 +57,8 @@ public interface DeviceContext extends AutoCloseable {
      * {@return an entry of a port's GID table, {@link Gid#ZERO} if it is empty} C:
      * {@index ibv_query_gid}.
      *
+     * @param port from 1
+     * @param index from 0
      * @throws RdmaException EINVAL if there is no such port or index
      */
     Gid queryGid(int port, int index) throws RdmaException;
@@ -61,6 +66,8 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return an entry of a port's GID table with its type} C: {@index ibv_query_gid_ex}.
      *
+     * @param port from 1
+     * @param index from 0
      * @throws RdmaException EINVAL if there is no such port or index, ENODATA if the entry is empty
      */
     GidEntry queryGidEntry(int port, int index) throws RdmaException;
@@ -76,6 +83,8 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return an entry of a port's P_Key table} C: {@index ibv_query_pkey}.
      *
+     * @param port from 1
+     * @param index from 0
      * @throws RdmaException EINVAL if there is no such port or index, EOPNOTSUPP if the device has no partitions, as
      *         iWARP
      */
@@ -84,6 +93,8 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return the index of a P_Key in a port's table} C: {@index ibv_get_pkey_index}.
      *
+     * @param port from 1
+     * @param pkey 16 bits
      * @throws RdmaException ENOENT if the table does not have it, EINVAL if there is no such port, EOPNOTSUPP if the
      *         device has no partitions, as iWARP
      */
@@ -105,6 +116,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return the Ethernet address to which frames on a path are sent} C: {@index ibv_resolve_eth_l2_from_gid}.
      *
+     * @param path to the neighbour
      * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that is not valid
      *         on this device, EOPNOTSUPP if the device has no datagrams, as iWARP
      */
@@ -113,6 +125,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a protection domain. C: {@index ibv_alloc_pd}.
      *
+     * @return it, open; the caller closes it
      * @throws RdmaException ENOMEM naming the limit when the device has as many domains as it can have
      */
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
@@ -120,6 +133,8 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a completion queue whose completions are read in place. C: {@index ibv_create_cq_ex}.
      *
+     * @param attributes its capacity, channel and fields
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL naming the limit if capacity or vector are out of range, or for a parent domain of
      *         another context; EOPNOTSUPP naming the fields that the device does not support; EBADF if the channel is
      *         closed; ENOMEM naming the limit when the device has as many queues as it can have
@@ -131,6 +146,8 @@ public interface DeviceContext extends AutoCloseable {
      * Creates a completion queue that is polled. C: {@index ibv_create_cq}; for attributes that it does not have,
      * {@index ibv_create_cq_ex}.
      *
+     * @param attributes its capacity, channel and fields
+     * @return it, open; the caller closes it
      * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
     default CompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
@@ -141,6 +158,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a thread domain. C: {@index ibv_alloc_td}.
      *
+     * @return it, open; the caller closes it
      * @throws RdmaException EOPNOTSUPP if the device has none; never by a software device
      */
     ThreadDomain allocateThreadDomain() throws RdmaException;
@@ -149,6 +167,7 @@ public interface DeviceContext extends AutoCloseable {
      * Opens a domain of extended reliable connections (XRC) for this process only. C: {@index ibv_open_xrcd} with an
      * {@index fd of struct ibv_xrcd_init_attr} of -1.
      *
+     * @return it, open; the caller closes it
      * @throws RdmaException EOPNOTSUPP if the device does not support XRC; software devices do not
      */
     @Experimental
@@ -166,6 +185,7 @@ public interface DeviceContext extends AutoCloseable {
      * @param options none to open an existing domain; {@link StandardOpenOption#CREATE} to create file and domain if they
      *        do not exist ({@code O_CREAT}); {@link StandardOpenOption#CREATE_NEW} to create a new domain, while the file
      *        may exist ({@code O_CREAT}, {@code O_EXCL})
+     * @return it, open; the caller closes it
      * @throws RdmaException EOPNOTSUPP if the device does not support XRC, as software devices do not; ENOENT or EACCES for
      *         a file that cannot be opened; EAGAIN without a creating option if no process has the domain open; EINVAL
      *         with CREATE_NEW if a process has it open, for other options, or for a file that is not in the machine's own
@@ -183,6 +203,7 @@ public interface DeviceContext extends AutoCloseable {
      *
      * @param byteSize from 1 ({@index length of struct ibv_alloc_dm_attr})
      * @param byteAlignment a power of two; C names its logarithm ({@index log_align_req of struct ibv_alloc_dm_attr})
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if the device has not enough memory
      *         left, EOPNOTSUPP if it has none
      */
@@ -192,6 +213,7 @@ public interface DeviceContext extends AutoCloseable {
      * Creates a completion queue without channel.
      *
      * @param capacity how many entries it must hold, from 1
+     * @return it, open; the caller closes it
      * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
     default CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
@@ -202,6 +224,8 @@ public interface DeviceContext extends AutoCloseable {
      * Creates a completion queue whose events arrive in a channel.
      *
      * @param capacity how many entries it must hold, from 1
+     * @param channel where its events arrive
+     * @return it, open; the caller closes it
      * @throws RdmaException as {@link #createExtendedCompletionQueue}
      */
     default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
@@ -239,10 +263,46 @@ public interface DeviceContext extends AutoCloseable {
     AsyncEventChannel asyncEventChannel();
 
     /**
+     * {@return the open queue pair of this context with a number, such as that of a completion
+     * ({@link WorkCompletion#queuePairNumber}); null if there is none, as once it is closed} Allocates nothing and does not wait:
+     * for each completion of a queue that many queue pairs share. What the program knows of a queue pair it finds by
+     * {@link QueuePair#userContext}. A device may give the number of a closed queue pair to a new one, of which completions that
+     * were polled before know nothing. No counterpart in C, whose programs keep a table of their own by
+     * {@code qp_num}.
+     *
+     * @param number 24 bits
+     * @throws RdmaException EBADF if the context is closed
+     */
+    @Nullable
+    QueuePair queuePair(int number) throws RdmaException;
+
+    /**
      * Closes the device. Idempotent. C: {@index ibv_close_device}.
      *
-     * @throws RdmaException EBUSY while anything created from it is open
+     * @throws RdmaException EBUSY while anything created from it is open; {@link #closeAll} closes that, too
      */
     @Override
     void close() throws RdmaException;
+
+    /**
+     * Closes everything that was created from this context and is open, and then the device. Idempotent. No counterpart in C.
+     *
+     * <p>The order is: memory windows; flows; memberships in multicast groups; queue pairs; shared receive queues; address
+     * handles; memory regions; device memory; completion queues; domains of extended connections; protection domains, of which
+     * parent domains come before what they share; thread domains; the device. Of one kind the newest is first. Peers learn
+     * nothing, as with {@link QueuePair#close}. Memory of the caller and channels are left alone. So a program that fails
+     * half-way needs one call:
+     *
+     * <pre>{@code
+     * DeviceContext context = device.open();
+     * try (AutoCloseable all = context::closeAll) {
+     *     ...
+     * }
+     * }</pre>
+     *
+     * @throws RdmaException EBUSY if a thread holds an unacknowledged event of an object, or creates objects meanwhile; everything
+     *         that can be closed is closed then, the device is open, and this can be called again. EBUSY, too, for the
+     *         context that all ids of the process share ({@link io.rdma4j.cm.CmId#context}), of which nothing is closed
+     */
+    void closeAll() throws RdmaException;
 }

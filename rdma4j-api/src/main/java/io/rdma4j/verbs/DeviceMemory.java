@@ -24,6 +24,8 @@ public interface DeviceMemory extends AutoCloseable {
     /**
      * Copies a whole segment into it. C: {@index ibv_memcpy_to_dm}.
      *
+     * @param offset in the memory of the device
+     * @param source memory of this process
      * @throws RdmaException EINVAL naming the bounds if it does not fit
      */
     void copyFrom(long offset, MemorySegment source) throws RdmaException;
@@ -31,6 +33,8 @@ public interface DeviceMemory extends AutoCloseable {
     /**
      * Fills a whole segment from it. C: {@index ibv_memcpy_from_dm}.
      *
+     * @param offset in the memory of the device
+     * @param target memory of this process
      * @throws RdmaException EINVAL naming the bounds if the segment is longer than the memory from there on
      */
     void copyTo(long offset, MemorySegment target) throws RdmaException;

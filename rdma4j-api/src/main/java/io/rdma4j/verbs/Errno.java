@@ -91,7 +91,11 @@ public enum Errno {
         this.number = number;
     }
 
-    /** {@return the error of a number, {@link #UNKNOWN} for one that has no name here} */
+    /**
+     * {@return the error of a number, {@link #UNKNOWN} for one that has no name here}
+     *
+     * @param number as Linux numbers it
+     */
     public static Errno ofNumber(int number) {
         for (Errno errno : values()) {
             if (errno.number == number) {

@@ -73,32 +73,58 @@ public record EthernetMatch(Fields value, Fields mask) implements FlowMatch {
         return 2;
     }
 
-    /** {@return the same for frames to one MAC address, in the low 48 bits} */
+    /**
+     * {@return the same for frames to one MAC address, in the low 48 bits}
+     *
+     * @param mac an Ethernet address
+     */
     public EthernetMatch withDestination(long mac) {
         return withDestination(mac, MAC);
     }
 
-    /** {@return the same for frames to MAC addresses that agree in the bits of a mask} */
+    /**
+     * {@return the same for frames to MAC addresses that agree in the bits of a mask}
+     *
+     * @param mac an Ethernet address
+     * @param bits which of its bits count
+     */
     public EthernetMatch withDestination(long mac, long bits) {
         return new EthernetMatch(value.withDestination(mac), mask.withDestination(bits));
     }
 
-    /** {@return the same for frames from one MAC address, in the low 48 bits} */
+    /**
+     * {@return the same for frames from one MAC address, in the low 48 bits}
+     *
+     * @param mac an Ethernet address
+     */
     public EthernetMatch withSource(long mac) {
         return withSource(mac, MAC);
     }
 
-    /** {@return the same for frames from MAC addresses that agree in the bits of a mask} */
+    /**
+     * {@return the same for frames from MAC addresses that agree in the bits of a mask}
+     *
+     * @param mac an Ethernet address
+     * @param bits which of its bits count
+     */
     public EthernetMatch withSource(long mac, long bits) {
         return new EthernetMatch(value.withSource(mac), mask.withSource(bits));
     }
 
-    /** {@return the same for frames that carry a protocol} */
+    /**
+     * {@return the same for frames that carry a protocol}
+     *
+     * @param type of Ethernet, 16 bits
+     */
     public EthernetMatch withEtherType(int type) {
         return new EthernetMatch(value.withEtherType(type), mask.withEtherType(0xffff));
     }
 
-    /** {@return the same for frames of a VLAN, 12 bits} */
+    /**
+     * {@return the same for frames of a VLAN, 12 bits}
+     *
+     * @param vlan 12 bits
+     */
     public EthernetMatch withVlan(int vlan) {
         Ranges.check("VLAN", vlan, VLAN_ID);
         return new EthernetMatch(value.withVlanTag(vlan), mask.withVlanTag(VLAN_ID));

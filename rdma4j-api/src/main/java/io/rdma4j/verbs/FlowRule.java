@@ -53,7 +53,11 @@ public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority,
         }
     }
 
-    /** {@return a rule for frames whose headers match, on port 1, of the first priority} */
+    /**
+     * {@return a rule for frames whose headers match, on port 1, of the first priority}
+     *
+     * @param matches what a frame must have, all of it
+     */
     public static FlowRule of(FlowMatch... matches) {
         return new FlowRule(FlowRuleType.NORMAL, List.of(matches), 0, 1, false);
     }
@@ -61,6 +65,7 @@ public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority,
     /**
      * {@return a rule of a type that has no matches, on port 1, of the first priority}
      *
+     * @param type how frames are chosen
      * @throws IllegalArgumentException for type NORMAL
      */
     public static FlowRule of(FlowRuleType type) {

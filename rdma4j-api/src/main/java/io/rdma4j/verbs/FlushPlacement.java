@@ -33,7 +33,11 @@ public enum FlushPlacement {
         return bit;
     }
 
-    /** {@return the bits of a set} */
+    /**
+     * {@return the bits of a set}
+     *
+     * @param placements one or more
+     */
     public static int bits(Set<FlushPlacement> placements) {
         int bits = 0;
         for (FlushPlacement placement : placements) {

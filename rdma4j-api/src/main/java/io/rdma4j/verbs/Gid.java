@@ -36,7 +36,11 @@ public record Gid(long high, long low) {
         return 31 * Long.hashCode(high) + Long.hashCode(low);
     }
 
-    /** {@return the GID of an IPv4 or IPv6 address} */
+    /**
+     * {@return the GID of an IPv4 or IPv6 address}
+     *
+     * @param address of IPv4 or IPv6
+     */
     public static Gid of(InetAddress address) {
         byte[] bytes = address.getAddress();
         if (bytes.length == 4) {
@@ -48,6 +52,7 @@ public record Gid(long high, long low) {
     /**
      * {@return the GID of 16 bytes}
      *
+     * @param bytes 16, in network order
      * @throws IllegalArgumentException if there are not exactly 16
      */
     public static Gid of(byte[] bytes) {
@@ -62,6 +67,7 @@ public record Gid(long high, long low) {
      * RFC 5952 writes it} So it reads what {@link #toString} and {@link #addressText} give, and refuses an address with a scope,
      * which a GID does not have.
      *
+     * @param text as {@link #toString} or {@link #addressText} writes it
      * @throws IllegalArgumentException if it is neither
      */
     public static Gid parse(String text) {

@@ -28,7 +28,11 @@ public enum GidType {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static GidType ofCode(int code) {
         for (GidType each : values()) {
             if (each.code == code) {

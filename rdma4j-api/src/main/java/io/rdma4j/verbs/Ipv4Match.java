@@ -74,29 +74,51 @@ public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {
         return (mask.protocol | mask.typeOfService | mask.timeToLive | mask.flags) != 0;
     }
 
-    /** {@return the same for packets from an address} */
+    /**
+     * {@return the same for packets from an address}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     */
     public Ipv4Match withSource(Inet4Address address) {
         return withSource(address, Integer.SIZE);
     }
 
-    /** {@return the same for packets from addresses that begin with the same bits, 0 to 32} */
+    /**
+     * {@return the same for packets from addresses that begin with the same bits, 0 to 32}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     * @param prefixLength how many leading bits count, 0 to 32
+     */
     public Ipv4Match withSource(Inet4Address address, int prefixLength) {
         return new Ipv4Match(value.withSource(number(address)),
                 mask.withSource(prefix(prefixLength)));
     }
 
-    /** {@return the same for packets to an address} */
+    /**
+     * {@return the same for packets to an address}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     */
     public Ipv4Match withDestination(Inet4Address address) {
         return withDestination(address, Integer.SIZE);
     }
 
-    /** {@return the same for packets to addresses that begin with the same bits, 0 to 32} */
+    /**
+     * {@return the same for packets to addresses that begin with the same bits, 0 to 32}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     * @param prefixLength how many leading bits count, 0 to 32
+     */
     public Ipv4Match withDestination(Inet4Address address, int prefixLength) {
         return new Ipv4Match(value.withDestination(number(address)),
                 mask.withDestination(prefix(prefixLength)));
     }
 
-    /** {@return the same for packets that carry a protocol} */
+    /**
+     * {@return the same for packets that carry a protocol}
+     *
+     * @param protocol as IANA numbers it, such as 17 for UDP
+     */
     public Ipv4Match withProtocol(int protocol) {
         return new Ipv4Match(value.withProtocol(protocol), mask.withProtocol(0xff));
     }

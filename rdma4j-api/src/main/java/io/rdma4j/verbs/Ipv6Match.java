@@ -71,29 +71,51 @@ public record Ipv6Match(Fields value, Fields mask) implements FlowMatch {
         return 3;
     }
 
-    /** {@return the same for packets from an address} */
+    /**
+     * {@return the same for packets from an address}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     */
     public Ipv6Match withSource(Inet6Address address) {
         return withSource(address, ADDRESS_BITS);
     }
 
-    /** {@return the same for packets from addresses that begin with the same bits, 0 to 128} */
+    /**
+     * {@return the same for packets from addresses that begin with the same bits, 0 to 128}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     * @param prefixLength how many leading bits count, 0 to 128
+     */
     public Ipv6Match withSource(Inet6Address address, int prefixLength) {
         return new Ipv6Match(value.withSource(Gid.of(address)),
                 mask.withSource(prefix(prefixLength)));
     }
 
-    /** {@return the same for packets to an address} */
+    /**
+     * {@return the same for packets to an address}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     */
     public Ipv6Match withDestination(Inet6Address address) {
         return withDestination(address, ADDRESS_BITS);
     }
 
-    /** {@return the same for packets to addresses that begin with the same bits, 0 to 128} */
+    /**
+     * {@return the same for packets to addresses that begin with the same bits, 0 to 128}
+     *
+     * @param address of a host, or with a shorter prefix of a network
+     * @param prefixLength how many leading bits count, 0 to 128
+     */
     public Ipv6Match withDestination(Inet6Address address, int prefixLength) {
         return new Ipv6Match(value.withDestination(Gid.of(address)),
                 mask.withDestination(prefix(prefixLength)));
     }
 
-    /** {@return the same for packets whose next header is of a protocol} */
+    /**
+     * {@return the same for packets whose next header is of a protocol}
+     *
+     * @param protocol as IANA numbers it, such as 17 for UDP
+     */
     public Ipv6Match withNextHeader(int protocol) {
         return new Ipv6Match(value.withNextHeader(protocol), mask.withNextHeader(0xff));
     }

@@ -28,7 +28,11 @@ public enum LinkLayer {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static LinkLayer ofCode(int code) {
         for (LinkLayer each : values()) {
             if (each.code == code) {

@@ -45,6 +45,7 @@ public interface MemoryRegion extends AutoCloseable {
      * Changes memory, domain or access rights of the region. Its keys stay the same. C: {@index ibv_rereg_mr}.
      * Outstanding requests that need a right or a byte that the region loses fail.
      *
+     * @param changes what is to be other than it is
      * @throws RdmaException as {@link ProtectionDomain#register(MemorySegment, Set)}; EINVAL for a domain of another device
      *         context, and for other memory if the region lies in device memory, was made by
      *         {@link ProtectionDomain#allocateRegion(long, Set)} or is the null region; EBUSY while memory windows are bound

@@ -22,7 +22,11 @@ public final class MemoryRegionChanges {
     /** Creates one in which nothing changes. */
     public MemoryRegionChanges() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public MemoryRegionChanges(MemoryRegionChanges other) {
         segment = other.segment;
         protectionDomain = other.protectionDomain;

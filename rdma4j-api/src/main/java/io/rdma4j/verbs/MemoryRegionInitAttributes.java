@@ -29,7 +29,11 @@ public final class MemoryRegionInitAttributes {
     /** Creates one in which nothing is set. */
     public MemoryRegionInitAttributes() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public MemoryRegionInitAttributes(MemoryRegionInitAttributes other) {
         segment = other.segment;
         deviceMemory = other.deviceMemory;
@@ -64,7 +68,13 @@ public final class MemoryRegionInitAttributes {
         return deviceMemory;
     }
 
-    /** Sets a range of device memory; the region needs {@link AccessFlag#ZERO_BASED}. */
+    /**
+     * Sets a range of device memory; the region needs {@link AccessFlag#ZERO_BASED}.
+     *
+     * @param value of the same device context
+     * @param offset of the first byte
+     * @param length in bytes
+     */
     public MemoryRegionInitAttributes deviceMemory(DeviceMemory value, long offset, long length) {
         deviceMemory = value;
         deviceOffset = offset;

@@ -23,6 +23,8 @@ public interface MemoryWindow extends AutoCloseable {
     /**
      * {@return the next key after another one: its low 8 bits are incremented} For the next bind of a
      * type 2 window. C: {@index ibv_inc_rkey}.
+     *
+     * @param rkey its present key
      */
     static int nextRkey(int rkey) {
         return (rkey & 0xffff_ff00) | ((rkey + 1) & 0xff);

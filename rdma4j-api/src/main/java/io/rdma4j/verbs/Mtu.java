@@ -40,12 +40,21 @@ public enum Mtu {
         return bytes;
     }
 
-    /** {@return the smaller of the two} */
+    /**
+     * {@return the smaller of the two}
+     *
+     * @param a one
+     * @param b the other
+     */
     public static Mtu min(Mtu a, Mtu b) {
         return a.compareTo(b) <= 0 ? a : b;
     }
 
-    /** {@return the MTU of that code, or null} */
+    /**
+     * {@return the MTU of that code, or null}
+     *
+     * @param code as in the C headers
+     */
     public static @Nullable Mtu ofCode(int code) {
         for (Mtu mtu : VALUES) {
             if (mtu.code == code) {
@@ -55,7 +64,11 @@ public enum Mtu {
         return null;
     }
 
-    /** {@return the MTU of that many bytes, or null} */
+    /**
+     * {@return the MTU of that many bytes, or null}
+     *
+     * @param bytes of payload
+     */
     public static @Nullable Mtu ofBytes(int bytes) {
         for (Mtu mtu : VALUES) {
             if (mtu.bytes == bytes) {

@@ -36,7 +36,11 @@ public enum NodeType {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static NodeType ofCode(int code) {
         for (NodeType each : values()) {
             if (each.code == code) {

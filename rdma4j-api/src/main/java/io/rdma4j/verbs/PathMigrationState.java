@@ -29,7 +29,11 @@ public enum PathMigrationState {
         return code;
     }
 
-    /** {@return the state of a number of verbs.h, or null} */
+    /**
+     * {@return the state of a number of verbs.h, or null}
+     *
+     * @param code as in the C headers
+     */
     public static @Nullable PathMigrationState ofCode(int code) {
         for (PathMigrationState each : VALUES) {
             if (each.code == code) {

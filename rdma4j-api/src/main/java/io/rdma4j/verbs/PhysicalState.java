@@ -36,7 +36,11 @@ public enum PhysicalState {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static PhysicalState ofCode(int code) {
         for (PhysicalState each : values()) {
             if (each.code == code) {

@@ -66,13 +66,21 @@ public record PortMatch(Protocol protocol, Fields value, Fields mask) implements
         return 4;
     }
 
-    /** {@return the same for packets to a port} */
+    /**
+     * {@return the same for packets to a port}
+     *
+     * @param port of UDP or TCP
+     */
     public PortMatch withDestination(int port) {
         return new PortMatch(protocol, new Fields(port, value.source),
                 new Fields(PORT, mask.source));
     }
 
-    /** {@return the same for packets from a port} */
+    /**
+     * {@return the same for packets from a port}
+     *
+     * @param port of UDP or TCP
+     */
     public PortMatch withSource(int port) {
         return new PortMatch(protocol, new Fields(value.destination, port),
                 new Fields(mask.destination, PORT));

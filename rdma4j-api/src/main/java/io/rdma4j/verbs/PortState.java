@@ -34,7 +34,11 @@ public enum PortState {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static PortState ofCode(int code) {
         for (PortState each : values()) {
             if (each.code == code) {

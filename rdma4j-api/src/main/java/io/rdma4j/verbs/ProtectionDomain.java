@@ -29,6 +29,7 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
+     * @return the region, open; the caller closes it
      * @throws RdmaException EINVAL for a heap segment, a segment without bytes, a confined or closed arena,
      *         a read-only segment with write access, remote writing without local writing, or
      *         {@link AccessFlag#FLUSH_PERSISTENT} for a segment that maps no file; EFAULT for a
@@ -41,6 +42,9 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory with rights that are listed. C: {@index ibv_reg_mr}.
      *
+     * @param segment native or mapped memory, as {@link ProtectionDomain#register(MemorySegment, java.util.Set)} wants it
+     * @param access what may be done; reading by the local side is always allowed
+     * @return the region, open; the caller closes it
      * @throws RdmaException as {@link #register(MemorySegment, Set)}
      */
     default MemoryRegion register(MemorySegment segment, AccessFlag... access)
@@ -51,7 +55,10 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory under an address of the caller's choice. C: {@index ibv_reg_mr_iova}.
      *
+     * @param segment native or mapped memory, as {@link ProtectionDomain#register(MemorySegment, java.util.Set)} wants it
      * @param iova the address of the first byte for work requests and peers
+     * @param access what may be done; reading by the local side is always allowed
+     * @return the region, open; the caller closes it
      * @throws RdmaException as {@link #register(MemorySegment, Set)}; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
      */
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
@@ -65,6 +72,7 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param byteSize from 1
      * @param access what may be done; reading by the local side is always allowed
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL for a size below 1 and for rights that memory of the process cannot have, as in
      *         {@link #register(MemorySegment, Set)}; ENOMEM if there is not so much memory, or no room for another region
      */
@@ -74,6 +82,9 @@ public interface ProtectionDomain extends AutoCloseable {
      * Allocates memory for a region and registers it with rights that are listed. C: {@index ibv_alloc_buf}, {@code
      * ibv_reg_mr}.
      *
+     * @param byteSize from 1
+     * @param access what may be done; reading by the local side is always allowed
+     * @return it, open; the caller closes it
      * @throws RdmaException as {@link #allocateRegion(long, Set)}
      */
     default MemoryRegion allocateRegion(long byteSize, AccessFlag... access)
@@ -85,6 +96,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * Registers memory of the process, of the device or of another device. C: {@index ibv_reg_mr_ex},
      * {@index ibv_reg_dm_mr}, {@index ibv_reg_dmabuf_mr}.
      *
+     * @param attributes what it is to be like; the object may be changed afterwards
+     * @return the region, open; the caller closes it
      * @throws RdmaException EINVAL if not exactly one of segment, device memory and dma-buf is set, for device memory of
      *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, for a dma-buf with a
      *         negative descriptor or offset, with a length below 1, or with an address that is not equally far into a page
@@ -97,6 +110,7 @@ public interface ProtectionDomain extends AutoCloseable {
      * Creates the null region, which has no memory: data received into it is discarded, and data sent from it is zeros.
      * Any address and length are valid. For local use only. C: {@index ibv_alloc_null_mr}.
      *
+     * @return the region, open; the caller closes it
      * @throws RdmaException ENOMEM naming the limit when the device has no room for another region; EOPNOTSUPP
      *         if it has no such regions
      */
@@ -105,6 +119,9 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Advises the device about the coming use of registered memory. C: {@index ibv_advise_mr}.
      *
+     * @param advice how the memory will be used
+     * @param elements ranges of regions of this domain
+     * @param flags none, or that it is done before the call returns
      * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
      *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE, or if the memory is gone; EOPNOTSUPP
      *         if the device takes no advice
@@ -116,6 +133,7 @@ public interface ProtectionDomain extends AutoCloseable {
      * Creates a domain that shares this one's regions and adds what the attributes say, such as a thread domain. It can be used
      * wherever a protection domain can. C: {@index ibv_alloc_parent_domain}.
      *
+     * @param attributes what it is to be like; the object may be changed afterwards
      * @throws RdmaException EINVAL if the thread domain is of another device context; on a native device also EINVAL if
      *         this is a parent domain itself, and EOPNOTSUPP for an allocator
      */
@@ -126,6 +144,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * receive queue and needs no completion queue for it; one of type {@link QueuePairType#XRC_RECEIVE} is created by
      * {@link XrcDomain#createQueuePair}; for one of type {@link QueuePairType#RAW_PACKET} the process needs CAP_NET_RAW.
      *
+     * @param attributes what it is to be like; the object may be changed afterwards
+     * @return it, open; the caller closes it
      * @throws RdmaException EOPNOTSUPP for a type or an operation
      *         ({@link QueuePairInitAttributes#sendOperations}) that the device does not support; EINVAL naming
      *         the limit for a size out of range, for an operation that the type does not have, for a completion
@@ -139,6 +159,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a shared receive queue. C: {@index ibv_create_srq}, {@index ibv_create_srq_ex}.
      *
+     * @param attributes what it is to be like; the object may be changed afterwards
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; EINVAL for type XRC
      *         without XRC domain or completion queue, or with one of another context, and for another type with either;
      *         EOPNOTSUPP for a type that the device does not support; ENOMEM naming the limit when the device has as many
@@ -150,6 +172,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates an address handle, the path that datagrams take. C: {@index ibv_create_ah}.
      *
+     * @param attributes what it is to be like; the object may be changed afterwards
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
      *         for GIDs of two IP versions; ENOMEM naming the limit when the device has as many handles as it can have;
      *         EOPNOTSUPP if the device has no datagrams, as iWARP
@@ -159,8 +183,10 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates the path back to the sender of a received datagram. C: {@index ibv_create_ah_from_wc}.
      *
+     * @param port the port that received it
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL if there is no such header or port, or it is not for this device, and as
      *         {@link #createAddressHandle(AddressHandleAttributes)}
      */
@@ -172,6 +198,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a memory window. C: {@index ibv_alloc_mw}.
      *
+     * @param type how it is bound
+     * @return it, open; the caller closes it
      * @throws RdmaException ENOMEM naming the limit when the device has as many windows as it can have; EOPNOTSUPP
      *         for a type that it does not support
      */

@@ -139,6 +139,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts a send request. C: {@index ibv_post_send}.
      *
+     * @param request the caller's, free again when the call returns
      * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
      *         the queue pair, EMSGSIZE for more bytes than a message or a datagram can have, EOPNOTSUPP for an
      *         operation or a flag that the device does not support, EFAULT for inline data that cannot be read, ENOMEM
@@ -151,6 +152,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts send requests in order.
      *
+     * @param requests in this order; free again when the call returns
      * @throws PostException if one is refused, with the errno that {@link #postSend(SendWorkRequest)} has for it, or
      *         EINVAL if it is null; the requests before it are posted
      * @throws IllegalStateException if the calling thread has begun a batch ({@link #startBatch}) that it has not ended;
@@ -172,6 +174,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts a receive request. C: {@index ibv_post_recv}.
      *
+     * @param request the caller's, free again when the call returns
      * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, if
      *         it uses a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full; on a
      *         native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is too long
@@ -181,6 +184,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts receive requests in order.
      *
+     * @param requests in this order; free again when the call returns
      * @throws PostException if one is refused, with the errno that {@link #postReceive(ReceiveWorkRequest)} has for it,
      *         or EINVAL if it is null; the requests before it are posted
      */
@@ -191,6 +195,9 @@ public interface QueuePair extends AutoCloseable {
      * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. If several queue pairs bind one
      * window, the order is undefined. C: {@index ibv_bind_mw}.
      *
+     * @param requestId the number that its completion has
+     * @param window of type 1, of the same domain
+     * @param bind what it opens to the peer
      * @param flags {@link SendFlag#SIGNALED} reports success by a completion, as failure is in any case;
      *        {@link SendFlag#FENCE} waits for outstanding READs and atomics
      * @throws RdmaException EINVAL for a window of type 2 or another flag, EPERM for a window or region of another domain,
@@ -216,6 +223,7 @@ public interface QueuePair extends AutoCloseable {
      * Joins a multicast group of InfiniBand whose LID the program knows, for example from another program that has joined it
      * at the subnet manager. Software devices have no LIDs and ignore it. C: {@index ibv_attach_mcast}.
      *
+     * @param group a multicast address
      * @param lid the group's LID, 0xc000 to 0xfffe, or 0 on Ethernet
      * @throws RdmaException as {@link #attachMulticast(Gid)}; EINVAL for another LID
      */
@@ -226,6 +234,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Leaves a multicast group. C: {@index ibv_detach_mcast}.
      *
+     * @param group a multicast address
      * @throws RdmaException EINVAL if the queue pair has not joined the group or is not of type UD, or if the GID is not
      *         a multicast group
      */
@@ -235,6 +244,8 @@ public interface QueuePair extends AutoCloseable {
      * Makes the device deliver the frames that match a rule to this queue pair, until the flow is closed. For queue pairs
      * of type RAW_PACKET, and on some devices of type UD. C: {@index ibv_create_flow}.
      *
+     * @param rule what frames must have
+     * @return the flow, until it is closed
      * @throws RdmaException EOPNOTSUPP if the device cannot steer flows, or not by such a rule; EINVAL for a queue pair of
      *         another type, or a rule that the device does not accept; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when
      *         the device's table is full
@@ -250,6 +261,7 @@ public interface QueuePair extends AutoCloseable {
      * are there} It says nothing of the order of two messages, which the description of {@link QueuePair} tells. C:
      * {@index ibv_query_qp_data_in_order}.
      *
+     * @param opcode the operation
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     boolean isDataInOrder(SendOpcode opcode) throws RdmaException;
@@ -257,6 +269,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Sets the enhanced connection options to offer to the peer. C: {@index ibv_set_ece}.
      *
+     * @param options of the vendor of the device
      * @throws RdmaException EOPNOTSUPP for options that the device does not support
      */
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException;

@@ -51,12 +51,20 @@ public final class QueuePairAttributes {
         return Collections.unmodifiableSet(set);
     }
 
-    /** {@return whether an attribute is set} */
+    /**
+     * {@return whether an attribute is set}
+     *
+     * @param attribute which
+     */
     public boolean isSet(QueuePairAttribute attribute) {
         return set.contains(attribute);
     }
 
-    /** Takes back an attribute. */
+    /**
+     * Takes back an attribute.
+     *
+     * @param attribute which
+     */
     public QueuePairAttributes unset(QueuePairAttribute attribute) {
         set.remove(attribute);
         return this;
@@ -129,6 +137,9 @@ public final class QueuePairAttributes {
     /**
      * Sets what the peer may do through this queue pair. C: {@index IBV_QP_ACCESS_FLAGS},
      * {@index qp_access_flags of struct ibv_qp_attr}.
+     *
+     * @param first one
+     * @param more further ones
      */
     public QueuePairAttributes accessFlags(AccessFlag first, AccessFlag... more) {
         accessFlags = Set.copyOf(EnumSet.of(first, more));
@@ -434,7 +445,11 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** Sets everything that is set in another, too. */
+    /**
+     * Sets everything that is set in another, too.
+     *
+     * @param other whose attributes are taken over
+     */
     public QueuePairAttributes merge(QueuePairAttributes other) {
         for (QueuePairAttribute attribute : other.set) {
             switch (attribute) {

@@ -21,12 +21,20 @@ public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
     /**
      * {@return queues of that depth, one element a request, no inline data} Queue pairs of the connection
      * manager's ids get some all the same.
+     *
+     * @param sendRequests how many may be outstanding
+     * @param receiveRequests how many may be outstanding
      */
     public static QueuePairCapabilities ofDepth(int sendRequests, int receiveRequests) {
         return new QueuePairCapabilities(sendRequests, receiveRequests, 1, 1, 0);
     }
 
-    /** {@return the same with that many elements a request} */
+    /**
+     * {@return the same with that many elements a request}
+     *
+     * @param send elements of a send
+     * @param receive elements of a receive
+     */
     public QueuePairCapabilities withElements(int send, int receive) {
         return new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, send, receive,
                 maxInlineData);
@@ -37,7 +45,11 @@ public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
         return new QueuePairCapabilities(maxSendRequests, 0, maxSendElements, 0, maxInlineData);
     }
 
-    /** {@return the same with room for inline data} */
+    /**
+     * {@return the same with room for inline data}
+     *
+     * @param bytes how much data a request can have inline
+     */
     public QueuePairCapabilities withInlineData(int bytes) {
         return new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendElements,
                 maxReceiveElements, bytes);

@@ -29,7 +29,11 @@ public final class QueuePairInitAttributes {
     /** Creates the default. */
     public QueuePairInitAttributes() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public QueuePairInitAttributes(QueuePairInitAttributes other) {
         type = other.type;
         isTypeSet = other.isTypeSet;

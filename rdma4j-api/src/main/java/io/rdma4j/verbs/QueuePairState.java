@@ -60,7 +60,11 @@ public enum QueuePairState {
         return code;
     }
 
-    /** {@return the state of a number of verbs.h, or null} */
+    /**
+     * {@return the state of a number of verbs.h, or null}
+     *
+     * @param code as in the C headers
+     */
     public static @Nullable QueuePairState ofCode(int code) {
         for (QueuePairState each : VALUES) {
             if (each.code == code) {

@@ -19,6 +19,8 @@ public class RdmaClosedException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     /**
+     * Creates one.
+     *
      * @param operation what was attempted, such as {@code "await completion event"}
      * @param detail what is closed, such as {@code "the channel is closed"}
      */
@@ -26,12 +28,22 @@ public class RdmaClosedException extends RdmaException {
         this(operation, detail, null);
     }
 
-    /** As {@link #RdmaClosedException(String, String)}, with the failure underneath. */
+    /**
+     * As {@link #RdmaClosedException(String, String)}, with the failure underneath.
+     *
+     * @param operation what was attempted, in a few words
+     * @param detail what was wrong, and what would be right
+     * @param cause what led to it
+     */
     public RdmaClosedException(String operation, String detail, @Nullable Throwable cause) {
         super(Errno.EBADF, operation, detail, cause);
     }
 
-    /** {@return the exception for the use of an object, such as {@code "queue pair"}} */
+    /**
+     * {@return the exception for the use of an object, such as {@code "queue pair"}}
+     *
+     * @param object what is closed, in a few words
+     */
     public static RdmaClosedException of(String object) {
         return new RdmaClosedException("use " + object, "the " + object + " is closed");
     }

@@ -46,6 +46,7 @@ public interface RdmaDevice {
      * Opens it. C: {@index ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
      *
+     * @return the device, open; the caller closes it
      * @throws RdmaException EADDRINUSE if another process uses the device's network address, EADDRNOTAVAIL if its
      *         interface has none, ENODEV if the device was removed, ENOMEM if the system has no file descriptor left,
      *         EINVAL or EOPNOTSUPP naming an option of the device that is wrong or does not work here

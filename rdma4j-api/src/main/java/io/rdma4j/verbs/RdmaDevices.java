@@ -87,6 +87,7 @@ public final class RdmaDevices {
     /**
      * {@return the device of that name}
      *
+     * @param name as {@code rdma4j ibv_devices} lists it
      * @throws RdmaException ENODEV naming the devices there are, or saying why there are none
      */
     public static RdmaDevice find(String name) throws RdmaException {

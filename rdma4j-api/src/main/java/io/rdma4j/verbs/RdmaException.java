@@ -35,6 +35,8 @@ public class RdmaException extends IOException {
     private final String detail;
 
     /**
+     * Creates one.
+     *
      * @param errno the error
      * @param operation what was attempted, in the API's words, such as {@code "modify queue pair"}
      * @param detail what was wrong and what would have been right
@@ -44,6 +46,8 @@ public class RdmaException extends IOException {
     }
 
     /**
+     * Creates one.
+     *
      * @param errno the error
      * @param operation what was attempted, in the API's words, such as {@code "modify queue pair"}
      * @param detail what was wrong and what would have been right
@@ -84,7 +88,9 @@ public class RdmaException extends IOException {
      * {@link RdmaInterruptedException} for EINTR.
      *
      * @param number the number of the error in Linux; 0 if it is not known, which becomes {@link Errno#EIO}
+     * @param operation what was attempted, in a few words
      * @param detail what was wrong, with the words of the error, but not its name
+     * @param cause what led to it
      */
     public static RdmaException ofSystem(int number, String operation, String detail,
             @Nullable Throwable cause) {
@@ -123,12 +129,21 @@ public class RdmaException extends IOException {
         return detail;
     }
 
-    /** {@return an exception with EOPNOTSUPP, for something that this device does not support} */
+    /**
+     * {@return an exception with EOPNOTSUPP, for something that this device does not support}
+     *
+     * @param operation what was attempted, in a few words
+     * @param detail what was wrong, and what would be right
+     */
     public static RdmaException unsupported(String operation, String detail) {
         return new RdmaException(Errno.EOPNOTSUPP, operation, detail);
     }
 
-    /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */
+    /**
+     * {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again.
+     *
+     * @param operation what was attempted, in a few words
+     */
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();
         return new RdmaInterruptedException(operation);

@@ -16,7 +16,11 @@ public class RdmaInterruptedException extends RdmaException {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    /** @param operation what was attempted, such as {@code "await completion event"} */
+    /**
+     * Creates one.
+     *
+     * @param operation what was attempted, such as {@code "await completion event"}
+     */
     public RdmaInterruptedException(String operation) {
         this(operation, "the thread was interrupted", null);
     }

@@ -48,19 +48,35 @@ public final class ReceiveWorkRequest {
         return elements;
     }
 
-    /** Appends a range of a region; {@code offset} counts from the region's start. */
+    /**
+     * Appends a range of a region; {@code offset} counts from the region's start.
+     *
+     * @param region where the bytes are to go
+     * @param offset of the first byte
+     * @param length in bytes
+     */
     public ReceiveWorkRequest add(MemoryRegion region, long offset, long length) {
         elements.add(region.address() + offset, length, region.lkey());
         return this;
     }
 
-    /** Appends a range of registered memory. */
+    /**
+     * Appends a range of registered memory.
+     *
+     * @param address of the first byte
+     * @param length in bytes
+     * @param lkey the key of this side's memory
+     */
     public ReceiveWorkRequest add(long address, long length, int lkey) {
         elements.add(address, length, lkey);
         return this;
     }
 
-    /** Appends a range of registered memory. */
+    /**
+     * Appends a range of registered memory.
+     *
+     * @param element where bytes are to go
+     */
     public ReceiveWorkRequest add(ScatterGatherElement element) {
         elements.add(element.address(), element.length(), element.lkey());
         return this;

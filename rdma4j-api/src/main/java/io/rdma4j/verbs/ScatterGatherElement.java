@@ -15,7 +15,13 @@ import java.util.Locale;
  */
 public record ScatterGatherElement(long address, long length, int lkey) {
 
-    /** {@return a range of a region; {@code offset} counts from the region's start} */
+    /**
+     * {@return a range of a region; {@code offset} counts from the region's start}
+     *
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     */
     public static ScatterGatherElement of(MemoryRegion region, long offset, long length) {
         return new ScatterGatherElement(region.address() + offset, length, region.lkey());
     }

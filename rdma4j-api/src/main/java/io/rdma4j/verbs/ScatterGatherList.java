@@ -31,17 +31,29 @@ public final class ScatterGatherList {
         return totalLength;
     }
 
-    /** {@return the address of an element} */
+    /**
+     * {@return the address of an element}
+     *
+     * @param index from 0
+     */
     public long address(int index) {
         return addresses[checkIndex(index)];
     }
 
-    /** {@return the bytes of an element} */
+    /**
+     * {@return the bytes of an element}
+     *
+     * @param index from 0
+     */
     public long length(int index) {
         return lengths[checkIndex(index)];
     }
 
-    /** {@return the local key of an element} */
+    /**
+     * {@return the local key of an element}
+     *
+     * @param index from 0
+     */
     public int lkey(int index) {
         return lkeys[checkIndex(index)];
     }
@@ -49,6 +61,9 @@ public final class ScatterGatherList {
     /**
      * Appends an element.
      *
+     * @param address of the first byte
+     * @param length in bytes
+     * @param lkey the key of this side's memory
      * @throws IllegalArgumentException if the length is negative, or all lengths together exceed
      *         {@link Long#MAX_VALUE}; nothing is appended
      */
@@ -78,7 +93,11 @@ public final class ScatterGatherList {
         totalLength = 0;
     }
 
-    /** Makes this list equal to another. */
+    /**
+     * Makes this list equal to another.
+     *
+     * @param other what is copied
+     */
     public void assign(ScatterGatherList other) {
         clear();
         for (int i = 0; i < other.count; i++) {

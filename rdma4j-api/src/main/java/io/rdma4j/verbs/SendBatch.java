@@ -51,56 +51,142 @@ public interface SendBatch extends AutoCloseable {
     /** The following requests have no flags ({@code wr_flags}). */
     SendBatch flags();
 
-    /** The following requests have this flag alone ({@code wr_flags}). */
+    /**
+     * The following requests have this flag alone ({@code wr_flags}).
+     *
+     * @param only the flag
+     */
     SendBatch flags(SendFlag only);
 
-    /** The following requests have these two flags ({@code wr_flags}). */
+    /**
+     * The following requests have these two flags ({@code wr_flags}).
+     *
+     * @param first one of the flags
+     * @param second the other
+     */
     SendBatch flags(SendFlag first, SendFlag second);
 
-    /** The following requests have these flags ({@code wr_flags}). */
+    /**
+     * The following requests have these flags ({@code wr_flags}).
+     *
+     * @param all the flags, which may be none
+     */
     SendBatch flags(Set<SendFlag> all);
 
     /** Begins a SEND. C: {@index ibv_wr_send}. */
     SendBatch send();
 
-    /** Begins a SEND with immediate. C: {@index ibv_wr_send_imm}. */
+    /**
+     * Begins a SEND with immediate. C: {@index ibv_wr_send_imm}.
+     *
+     * @param immediate 32 bits for the peer's completion
+     */
     SendBatch sendWithImmediate(int immediate);
 
-    /** Begins a SEND that invalidates a key of the peer. C: {@index ibv_wr_send_inv}. */
+    /**
+     * Begins a SEND that invalidates a key of the peer. C: {@index ibv_wr_send_inv}.
+     *
+     * @param peerRkey a key of the peer's, which ends
+     */
     SendBatch sendWithInvalidate(int peerRkey);
 
-    /** Begins a WRITE. C: {@index ibv_wr_rdma_write}. */
+    /**
+     * Begins a WRITE. C: {@index ibv_wr_rdma_write}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     */
     SendBatch write(long remoteAddress, int rkey);
 
-    /** Begins a WRITE with immediate. C: {@index ibv_wr_rdma_write_imm}. */
+    /**
+     * Begins a WRITE with immediate. C: {@index ibv_wr_rdma_write_imm}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param immediate 32 bits for the peer's completion
+     */
     SendBatch writeWithImmediate(long remoteAddress, int rkey, int immediate);
 
-    /** Begins a READ. C: {@index ibv_wr_rdma_read}. */
+    /**
+     * Begins a READ. C: {@index ibv_wr_rdma_read}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     */
     SendBatch read(long remoteAddress, int rkey);
 
-    /** Begins a compare and swap. C: {@index ibv_wr_atomic_cmp_swp}. */
+    /**
+     * Begins a compare and swap. C: {@index ibv_wr_atomic_cmp_swp}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param compare what the memory must hold
+     * @param swap what it holds then
+     */
     SendBatch compareAndSwap(long remoteAddress, int rkey, long compare, long swap);
 
-    /** Begins a fetch and add. C: {@index ibv_wr_atomic_fetch_add}. */
+    /**
+     * Begins a fetch and add. C: {@index ibv_wr_atomic_fetch_add}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param add what is added
+     */
     SendBatch fetchAndAdd(long remoteAddress, int rkey, long add);
 
-    /** Adds an atomic write of 8 bytes, given in the byte order of memory. C: {@index ibv_wr_atomic_write}. */
+    /**
+     * Adds an atomic write of 8 bytes, given in the byte order of memory. C: {@index ibv_wr_atomic_write}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param value eight bytes
+     */
     SendBatch atomicWrite(long remoteAddress, int rkey, MemorySegment value);
 
-    /** Adds a FLUSH. C: {@index ibv_wr_flush}. */
+    /**
+     * Adds a FLUSH. C: {@index ibv_wr_flush}.
+     *
+     * @param remoteAddress where at the peer
+     * @param rkey the key of the peer's memory
+     * @param length in bytes
+     * @param placement how far
+     * @param selectivity a range or all
+     */
     SendBatch flush(long remoteAddress, int rkey, long length, Set<FlushPlacement> placement,
             FlushSelectivity selectivity);
 
-    /** Adds a bind of a type 2 memory window. C: {@index ibv_wr_bind_mw}. */
+    /**
+     * Adds a bind of a type 2 memory window. C: {@index ibv_wr_bind_mw}.
+     *
+     * @param window of the same domain as the queue pair
+     * @param newRkey the key that the window gets
+     * @param bind what it opens to the peer
+     */
     SendBatch bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
 
-    /** Adds a local invalidation. C: {@index ibv_wr_local_inv}. */
+    /**
+     * Adds a local invalidation. C: {@index ibv_wr_local_inv}.
+     *
+     * @param rkey a key of this side, which ends
+     */
     SendBatch localInvalidate(int rkey);
 
-    /** Appends registered memory to the request begun last. C: {@index ibv_wr_set_sge}, {@index ibv_wr_set_sge_list}. */
+    /**
+     * Appends registered memory to the request begun last. C: {@index ibv_wr_set_sge}, {@index ibv_wr_set_sge_list}.
+     *
+     * @param address of the first byte
+     * @param length in bytes
+     * @param lkey the key of this side's memory
+     */
     SendBatch add(long address, long length, int lkey);
 
-    /** Appends a range of a region; {@code offset} counts from the region's start. */
+    /**
+     * Appends a range of a region; {@code offset} counts from the region's start.
+     *
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     */
     default SendBatch add(MemoryRegion region, long offset, long length) {
         return add(region.address() + offset, length, region.lkey());
     }
@@ -108,15 +194,25 @@ public interface SendBatch extends AutoCloseable {
     /**
      * Appends bytes of any segment to the request begun last, copied at once. C:
      * {@index ibv_wr_set_inline_data}, {@index ibv_wr_set_inline_data_list}.
+     *
+     * @param data copied at once
      */
     SendBatch inline(MemorySegment data);
 
-    /** Says where the datagram begun last goes. C: {@index ibv_wr_set_ud_addr}. */
+    /**
+     * Says where the datagram begun last goes. C: {@index ibv_wr_set_ud_addr}.
+     *
+     * @param handle the path
+     * @param queuePairNumber 24 bits
+     * @param qkey the Q_Key of the receiver
+     */
     SendBatch to(AddressHandle handle, int queuePairNumber, int qkey);
 
     /**
      * Sets the peer's shared receive queue for the request begun last. Queue pairs of other types than XRC_SEND ignore it.
      * C: {@index ibv_wr_set_xrc_srqn}.
+     *
+     * @param number of a shared receive queue of the peer, which has told it
      */
     @Experimental
     SendBatch toSharedReceiveQueue(int number);

@@ -112,28 +112,55 @@ public final class SendWorkRequest {
         return opcode(SendOpcode.SEND_WITH_IMMEDIATE).immediate(value);
     }
 
-    /** Makes this a SEND that invalidates a key of the peer. */
+    /**
+     * Makes this a SEND that invalidates a key of the peer.
+     *
+     * @param peerRkey a key of the peer's, which ends
+     */
     public SendWorkRequest sendWithInvalidate(int peerRkey) {
         return opcode(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
     }
 
-    /** Makes this a WRITE to the peer's memory. */
+    /**
+     * Makes this a WRITE to the peer's memory.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     */
     public SendWorkRequest write(long peerAddress, int peerRkey) {
         return opcode(SendOpcode.RDMA_WRITE).remote(peerAddress, peerRkey);
     }
 
-    /** Makes this a WRITE that also consumes a receive request of the peer. */
+    /**
+     * Makes this a WRITE that also consumes a receive request of the peer.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     * @param value 32 bits for the peer's completion
+     */
     public SendWorkRequest writeWithImmediate(long peerAddress, int peerRkey, int value) {
         return opcode(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(peerAddress, peerRkey)
                 .immediate(value);
     }
 
-    /** Makes this a READ of the peer's memory into the elements. */
+    /**
+     * Makes this a READ of the peer's memory into the elements.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     */
     public SendWorkRequest read(long peerAddress, int peerRkey) {
         return opcode(SendOpcode.RDMA_READ).remote(peerAddress, peerRkey);
     }
 
-    /** Makes this a compare and swap of 8 aligned bytes; the old value lands in the element. */
+    /**
+     * Makes this a compare and swap of 8 aligned bytes; the old value lands in the element.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     * @param compare what the memory must hold
+     * @param newValue what the memory holds then
+     */
     public SendWorkRequest compareAndSwap(long peerAddress, int peerRkey, long compare,
             long newValue) {
         compareAdd = compare;
@@ -141,7 +168,13 @@ public final class SendWorkRequest {
         return opcode(SendOpcode.ATOMIC_COMPARE_AND_SWAP).remote(peerAddress, peerRkey);
     }
 
-    /** Makes this a fetch and add of 8 aligned bytes; the old value lands in the element. */
+    /**
+     * Makes this a fetch and add of 8 aligned bytes; the old value lands in the element.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     * @param add what is added
+     */
     public SendWorkRequest fetchAndAdd(long peerAddress, int peerRkey, long add) {
         compareAdd = add;
         return opcode(SendOpcode.ATOMIC_FETCH_AND_ADD).remote(peerAddress, peerRkey);
@@ -150,12 +183,23 @@ public final class SendWorkRequest {
     /**
      * Makes this a write of 8 aligned bytes that no reader sees in part; its payload are 8 bytes in the
      * order of memory.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
      */
     public SendWorkRequest atomicWrite(long peerAddress, int peerRkey) {
         return opcode(SendOpcode.ATOMIC_WRITE).remote(peerAddress, peerRkey);
     }
 
-    /** Makes this a FLUSH of earlier writes to the peer's memory; it has no payload. */
+    /**
+     * Makes this a FLUSH of earlier writes to the peer's memory; it has no payload.
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     * @param length in bytes
+     * @param placement how far
+     * @param selectivity a range or all
+     */
     public SendWorkRequest flush(long peerAddress, int peerRkey, long length,
             Set<FlushPlacement> placement, FlushSelectivity selectivity) {
         if (length < 0 || length > 0xffff_ffffL) {
@@ -167,7 +211,11 @@ public final class SendWorkRequest {
         return opcode(SendOpcode.FLUSH).remote(peerAddress, peerRkey);
     }
 
-    /** Makes this an invalidation of a key of one's own; it has no payload. */
+    /**
+     * Makes this an invalidation of a key of one's own; it has no payload.
+     *
+     * @param ownRkey a key of this side, which ends
+     */
     public SendWorkRequest localInvalidate(int ownRkey) {
         return opcode(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(ownRkey);
     }
@@ -187,19 +235,32 @@ public final class SendWorkRequest {
         return flushSelectivity;
     }
 
-    /** Sets flags, beside those already set ({@code send_flags}). */
+    /**
+     * Sets flags, beside those already set ({@code send_flags}).
+     *
+     * @param flag one
+     */
     public SendWorkRequest set(SendFlag flag) {
         flags |= flag.bit();
         return this;
     }
 
-    /** Sets or clears a flag. */
+    /**
+     * Sets or clears a flag.
+     *
+     * @param flag one
+     * @param value whether the request has it
+     */
     public SendWorkRequest set(SendFlag flag, boolean value) {
         flags = value ? flags | flag.bit() : flags & ~flag.bit();
         return this;
     }
 
-    /** {@return whether a flag is set} */
+    /**
+     * {@return whether a flag is set}
+     *
+     * @param flag one
+     */
     public boolean has(SendFlag flag) {
         return (flags & flag.bit()) != 0;
     }
@@ -209,7 +270,11 @@ public final class SendWorkRequest {
         return flags;
     }
 
-    /** Sets all flags at once, as verbs.h bits. */
+    /**
+     * Sets all flags at once, as verbs.h bits.
+     *
+     * @param bits as {@code enum ibv_send_flags} has them
+     */
     public SendWorkRequest flags(int bits) {
         flags = bits;
         return this;
@@ -223,19 +288,35 @@ public final class SendWorkRequest {
         return elements;
     }
 
-    /** Appends a range of a region; {@code offset} counts from the region's start. */
+    /**
+     * Appends a range of a region; {@code offset} counts from the region's start.
+     *
+     * @param region where the bytes are
+     * @param offset of the first byte
+     * @param length in bytes
+     */
     public SendWorkRequest add(MemoryRegion region, long offset, long length) {
         elements.add(region.address() + offset, length, region.lkey());
         return this;
     }
 
-    /** Appends a range of registered memory. */
+    /**
+     * Appends a range of registered memory.
+     *
+     * @param address of the first byte
+     * @param length in bytes
+     * @param lkey the key of this side's memory
+     */
     public SendWorkRequest add(long address, long length, int lkey) {
         elements.add(address, length, lkey);
         return this;
     }
 
-    /** Appends a range of registered memory. */
+    /**
+     * Appends a range of registered memory.
+     *
+     * @param element where bytes are
+     */
     public SendWorkRequest add(ScatterGatherElement element) {
         elements.add(element.address(), element.length(), element.lkey());
         return this;
@@ -294,7 +375,12 @@ public final class SendWorkRequest {
         return rkey;
     }
 
-    /** Sets the peer's address and key ({@code wr.rdma}, {@code wr.atomic}). */
+    /**
+     * Sets the peer's address and key ({@code wr.rdma}, {@code wr.atomic}).
+     *
+     * @param peerAddress where at the peer
+     * @param peerRkey the key of the peer's memory
+     */
     public SendWorkRequest remote(long peerAddress, int peerRkey) {
         remoteAddress = peerAddress;
         rkey = peerRkey;
@@ -326,7 +412,13 @@ public final class SendWorkRequest {
         return remoteQkey;
     }
 
-    /** Sets where a datagram goes ({@code wr.ud}). */
+    /**
+     * Sets where a datagram goes ({@code wr.ud}).
+     *
+     * @param handle the path
+     * @param queuePairNumber 24 bits
+     * @param qkey the Q_Key of the receiver
+     */
     public SendWorkRequest to(AddressHandle handle, int queuePairNumber, int qkey) {
         addressHandle = handle;
         remoteQueuePair = queuePairNumber;
@@ -344,6 +436,8 @@ public final class SendWorkRequest {
      * Sets which of the peer's shared receive queues takes the message, by its number
      * ({@link SharedReceiveQueue#number}). Queue pairs of type XRC_SEND need it with each request, WRITE and READ too; others
      * do not look at it. C: {@code qp_type.xrc.}{@index remote_srqn of struct ibv_send_wr}.
+     *
+     * @param number of a shared receive queue of the peer, which has told it
      */
     @Experimental
     public SendWorkRequest toSharedReceiveQueue(int number) {
@@ -366,7 +460,13 @@ public final class SendWorkRequest {
         return windowRkey;
     }
 
-    /** Makes this a bind of a type 2 memory window ({@code bind_mw}). */
+    /**
+     * Makes this a bind of a type 2 memory window ({@code bind_mw}).
+     *
+     * @param memoryWindow of type 2, of the same domain as the queue pair
+     * @param newRkey the key that the window gets
+     * @param bind what it opens to the peer
+     */
     public SendWorkRequest bind(MemoryWindow memoryWindow, int newRkey, MemoryWindowBind bind) {
         window = memoryWindow;
         windowRkey = newRkey;

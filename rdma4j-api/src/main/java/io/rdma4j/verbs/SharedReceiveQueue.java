@@ -42,6 +42,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Posts a receive. C: {@index ibv_post_srq_recv}.
      *
+     * @param request the caller's, free again when the call returns
      * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
      *         full; on a native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is
      *         too long
@@ -51,6 +52,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Posts receives in order.
      *
+     * @param requests in this order; free again when the call returns
      * @throws PostException if one is refused, with the errno that {@link #post(ReceiveWorkRequest)} has for it, or
      *         EINVAL if it is null; the requests before it are posted
      */
@@ -59,6 +61,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Changes the size. C: {@index ibv_modify_srq} with {@index IBV_SRQ_MAX_WR} of {@code enum} {@index ibv_srq_attr_mask}.
      *
+     * @param maxRequests how many it must hold
      * @throws RdmaException EINVAL naming the limit for a size out of range, below the armed limit, or
      *         too small for the outstanding requests; EOPNOTSUPP if the device does not support it; nothing is
      *         changed then

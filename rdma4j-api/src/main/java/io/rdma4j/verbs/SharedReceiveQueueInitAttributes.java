@@ -23,7 +23,11 @@ public final class SharedReceiveQueueInitAttributes {
     /** Creates the default. */
     public SharedReceiveQueueInitAttributes() {}
 
-    /** Creates a copy. */
+    /**
+     * Creates a copy.
+     *
+     * @param other what is copied
+     */
     public SharedReceiveQueueInitAttributes(SharedReceiveQueueInitAttributes other) {
         type = other.type;
         maxRequests = other.maxRequests;

@@ -165,19 +165,31 @@ public final class SystemErrors {
         return number > 0 && number < ROWS.length ? ROWS[number] : null;
     }
 
-    /** {@return an error in words and with its name, such as {@code No route to host (EHOSTUNREACH)}} */
+    /**
+     * {@return an error in words and with its name, such as {@code No route to host (EHOSTUNREACH)}}
+     *
+     * @param number as the system numbers it
+     */
     public static String text(int number) {
         Row row = row(number);
         return row == null ? words(number) : row.words + " (" + row.name + ")";
     }
 
-    /** {@return the name of an error, such as {@code "EHOSTUNREACH"}, null if it has none} C: {@code strerrorname_np}. */
+    /**
+     * {@return the name of an error, such as {@code "EHOSTUNREACH"}, null if it has none} C: {@code strerrorname_np}.
+     *
+     * @param number as the system numbers it
+     */
     public static @Nullable String name(int number) {
         Row row = row(number);
         return row == null ? null : row.name;
     }
 
-    /** {@return an error in words, such as {@code "No route to host"}} C: {@code strerror}. */
+    /**
+     * {@return an error in words, such as {@code "No route to host"}} C: {@code strerror}.
+     *
+     * @param number as the system numbers it
+     */
     public static String words(int number) {
         Row row = row(number);
         return row == null ? "an error without a name, number " + number : row.words;

@@ -35,7 +35,11 @@ public enum TransportType {
         this.text = text;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static TransportType ofCode(int code) {
         for (TransportType each : values()) {
             if (each.code == code) {

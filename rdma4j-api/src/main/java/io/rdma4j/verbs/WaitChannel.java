@@ -21,6 +21,7 @@ public interface WaitChannel<T> extends AutoCloseable {
     /**
      * Waits for the next event.
      *
+     * @return the event
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
     T awaitEvent() throws RdmaException;
@@ -54,6 +55,7 @@ public interface WaitChannel<T> extends AutoCloseable {
      * Adds this channel to a set, so that threads that wait for the set also wait for this channel. Events that have
      * arrived already count. Idempotent.
      *
+     * @param set what a thread waits for
      * @throws RdmaException EBUSY if the channel belongs to another set that is open, EBADF if the channel or the set is
      *         closed
      */

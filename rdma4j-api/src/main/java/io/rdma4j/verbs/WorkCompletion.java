@@ -38,7 +38,14 @@ public sealed class WorkCompletion permits CompletionSlot {
     /** Creates one to be filled. */
     public WorkCompletion() {}
 
-    /** {@return a completion as a device would fill it} For tests of programs that handle completions. */
+    /**
+     * {@return a completion as a device would fill it} For tests of programs that handle completions.
+     *
+     * @param id the caller's number of the request
+     * @param status how it ended
+     * @param opcode the operation
+     * @param byteLength bytes received, read or fetched
+     */
     public static WorkCompletion of(long id, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength) {
         WorkCompletion completion = new WorkCompletion();
@@ -48,7 +55,11 @@ public sealed class WorkCompletion permits CompletionSlot {
         return completion;
     }
 
-    /** {@return as many to be filled} */
+    /**
+     * {@return as many to be filled}
+     *
+     * @param count how many, from 0
+     */
     public static WorkCompletion[] array(int count) {
         WorkCompletion[] completions = new WorkCompletion[count];
         for (int i = 0; i < count; i++) {
@@ -144,7 +155,11 @@ public sealed class WorkCompletion permits CompletionSlot {
         return sourceQueuePair;
     }
 
-    /** {@return whether a flag is set} */
+    /**
+     * {@return whether a flag is set}
+     *
+     * @param flag what is asked for
+     */
     public boolean has(WorkCompletionFlag flag) {
         return (flags & flag.bit()) != 0;
     }
@@ -289,7 +304,11 @@ public sealed class WorkCompletion permits CompletionSlot {
         }
     }
 
-    /** Makes this equal to another. */
+    /**
+     * Makes this equal to another.
+     *
+     * @param other what is copied
+     */
     public void assign(WorkCompletion other) {
         id = other.id;
         status = other.status;

@@ -63,7 +63,11 @@ public enum WorkCompletionOpcode {
         this.code = code;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static WorkCompletionOpcode ofCode(int code) {
         for (WorkCompletionOpcode each : values()) {
             if (each.code == code) {

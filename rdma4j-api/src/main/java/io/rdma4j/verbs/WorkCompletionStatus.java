@@ -227,7 +227,11 @@ public enum WorkCompletionStatus {
         this.lookAt = lookAt;
     }
 
-    /** {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none} */
+    /**
+     * {@return the constant of a number of verbs.h, {@link #UNKNOWN} if there is none}
+     *
+     * @param code as in the C headers
+     */
     public static WorkCompletionStatus ofCode(int code) {
         for (WorkCompletionStatus each : values()) {
             if (each.code == code) {

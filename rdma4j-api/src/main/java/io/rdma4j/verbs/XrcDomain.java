@@ -30,6 +30,7 @@ public interface XrcDomain extends AutoCloseable {
      *
      * @param attributes of type {@link QueuePairType#XRC_RECEIVE}, with {@link QueuePairInitAttributes#userContext};
      *        sizes are ignored
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL for another type, or for completion queues, a shared receive queue or operations
      *         to post; ENOMEM when the device has as many queue pairs as it can have; EBADF if the domain
      *         is closed
@@ -41,6 +42,7 @@ public interface XrcDomain extends AutoCloseable {
      *
      * @param number its number ({@index qp_num of struct ibv_qp_open_attr})
      * @param userContext an object of the caller, or null ({@index qp_context of struct ibv_qp_open_attr})
+     * @return it, open; the caller closes it
      * @throws RdmaException EINVAL if the domain has no such queue pair, EBADF if the domain is closed
      */
     QueuePair openQueuePair(int number, @Nullable Object userContext) throws RdmaException;

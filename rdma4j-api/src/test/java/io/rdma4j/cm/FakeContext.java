@@ -328,6 +328,16 @@ final class FakeContext implements CmContext {
 
     // ---------------------------------------------------------------- what no test needs
 
+    @Override
+    public @Nullable QueuePair queuePair(int number) {
+        return null;
+    }
+
+    @Override
+    public void closeAll() throws RdmaException {
+        close();
+    }
+
     private static RdmaException unsupported() {
         return RdmaException.unsupported("use fake device", "it has a connection manager only");
     }

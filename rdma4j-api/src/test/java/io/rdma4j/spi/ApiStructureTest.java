@@ -22,7 +22,8 @@ class ApiStructureTest extends StructureContract {
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("AsynchronousEvent.PROBE",
             "ConnectionEvent.PROBE", "EventDetails.NONE",
-            "Fallbacks.OF_PROCESS", "FlightEvents.CLASSES", "PortTable.HELD",
+            "Fallbacks.OF_PROCESS", "FlightEvents.CLASSES", "FlightEvents.STATISTICS",
+            "PortTable.HELD",
             "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",
             "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN");
 

@@ -157,6 +157,9 @@ class ConnectionTest {
                 .anyMatch(address -> address.getAddress().isLoopbackAddress());
         assertThatIllegalStateException().isThrownBy(listener::context)
                 .withMessageContaining("device");
+        // RoCE and iWARP share addresses; as texts, because equals does not look at the interface.
+        assertThat(listener.listenAddresses()).extracting(InetSocketAddress::toString)
+                .doesNotHaveDuplicates();
         InetAddress held = listener.listenAddresses().stream().map(InetSocketAddress::getAddress)
                 .filter(InetAddress::isLoopbackAddress).findFirst().orElseThrow();
         connectAndAccept(new InetSocketAddress(held, listener.localPort()), "", "").close();

@@ -18,6 +18,8 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,13 +31,17 @@ import java.lang.management.ManagementFactory;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import javax.management.Attribute;
+import javax.management.AttributeNotFoundException;
 import javax.management.JMX;
+import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerDelegate;
 import javax.management.MBeanServerNotification;
@@ -45,6 +51,7 @@ import javax.management.openmbean.TabularData;
 
 import static io.rdma4j.softnic.Counted.counted;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Open devices in JMX. */
 class DeviceBeanTest {
@@ -93,6 +100,38 @@ class DeviceBeanTest {
         assertThat(news).isEmpty();
     }
 
+    @Test
+    void recorderAsksForStatisticsOfTheOpenDevice() throws Exception {
+        BlockingQueue<RecordedEvent> told = new LinkedBlockingQueue<>();
+        try (DeviceContext open = loopback().open();
+                RecordingStream stream = new RecordingStream()) {
+            stream.enable("io.rdma4j.DeviceStatistics").withPeriod(Duration.ofMillis(20));
+            stream.onEvent("io.rdma4j.DeviceStatistics", told::add);
+            stream.startAsync();
+            RecordedEvent event = told.poll(20, TimeUnit.SECONDS);
+            assertThat(event).isNotNull();
+            assertThat(event.getString("device")).isEqualTo(open.device().name());
+            assertThat(event.getInt("queuePairs")).isZero();
+            assertThat(event.getLong("sentBytes")).isNotNegative();
+        }
+    }
+
+    private static void assertCountersAreNumbers(DeviceContext context) throws Exception {
+        ObjectName name = new ObjectName("io.rdma4j:type=Device,name=roce_lo");
+        assertThat(SERVER.getMBeanInfo(name).getAttributes())
+                .filteredOn(each -> each.getType().equals("long"))
+                .extracting(MBeanAttributeInfo::getName)
+                .containsExactlyElementsOf(context.counters().keySet());
+        assertThat(SERVER.getAttribute(name, "sent_pkts"))
+                .isEqualTo(counted(context, Counter.SENT_PKTS));
+        assertThat(SERVER.getAttributes(name, new String[]{"rcvd_pkts", "Contexts", "nothing"})
+                .asList()).containsExactlyInAnyOrder(
+                        new Attribute("rcvd_pkts", counted(context, Counter.RCVD_PKTS)),
+                        new Attribute("Contexts", 1));
+        assertThatExceptionOfType(AttributeNotFoundException.class)
+                .isThrownBy(() -> SERVER.getAttribute(name, "nothing"));
+    }
+
     private static SoftDeviceMXBean bean() throws Exception {
         return JMX.newMXBeanProxy(SERVER, new ObjectName("io.rdma4j:type=Device,name=roce_lo"),
                 SoftDeviceMXBean.class);
@@ -127,6 +166,7 @@ class DeviceBeanTest {
                     Stream.of(Counter.values()).map(Counter::text).toList())
                     .containsEntry("sent_pkts", counted(context, Counter.SENT_PKTS));
             assertThat(bean.getQueuePairCount()).isEqualTo(2);
+            assertCountersAreNumbers(context);
             List<QueuePairData> pairs = bean.getQueuePairs();
             assertThat(pairs).extracting(QueuePairData::number)
                     .containsExactlyInAnyOrder(connected.number(), idle.number());

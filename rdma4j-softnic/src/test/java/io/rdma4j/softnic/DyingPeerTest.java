@@ -28,13 +28,22 @@ class DyingPeerTest {
 
     @Test
     void killedPeerIsNoticedByWhoeverSendsToIt() throws Exception {
-        WorkCompletion completion = new Course().run(Process::destroyForcibly);
+        WorkCompletion completion = new Course().run(Process::destroyForcibly, Course::send);
+        assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    }
+
+    @Test
+    void killedPeerIsNoticedByAProbe() throws Exception {
+        // Nothing is under way, so that nobody else would ever notice.
+        WorkCompletion completion = new Course().run(Process::destroyForcibly,
+                (id, _) -> id.postProbe(9));
+        assertThat(completion.id()).isEqualTo(9);
         assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
     @Test
     void terminatedPeerSaysGoodbye() throws Exception {
-        WorkCompletion completion = new Course().run(Process::destroy);
+        WorkCompletion completion = new Course().run(Process::destroy, Course::send);
         assertThat(completion.status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
     }
 
@@ -43,11 +52,20 @@ class DyingPeerTest {
         void accept(Process process);
     }
 
+    /** What is posted to the peer after its end. */
+    private interface Post {
+        void to(CmId id, MemoryRegion region) throws RdmaException;
+    }
+
     private static final class Course implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
 
-        /** {@return what becomes of a message to the peer after its end} */
-        WorkCompletion run(End end) throws Exception {
+        static void send(CmId id, MemoryRegion region) throws RdmaException {
+            id.postSend(9, region, 0, 100, SendFlag.SIGNALED);
+        }
+
+        /** {@return what becomes of a request to the peer after its end} */
+        WorkCompletion run(End end, Post post) throws Exception {
             try (arena;
                     CmEventChannel events = CmEventChannel.create();
                     CmId listener = CmId.create(events, PortSpace.TCP)) {
@@ -65,7 +83,7 @@ class DyingPeerTest {
                     id.postReceive(4, region, 0, DyingPeer.LENGTH);
                     end.accept(process);
                     assertThat(process.waitFor(LONG)).isTrue();
-                    WorkCompletion completion = sendToTheDead(events, id, region);
+                    WorkCompletion completion = postToTheDead(events, id, region, post);
                     id.closeQueuePair();
                     region.close();
                     return completion;
@@ -75,15 +93,15 @@ class DyingPeerTest {
             }
         }
 
-        private static WorkCompletion sendToTheDead(CmEventChannel events, CmId id,
-                MemoryRegion region) throws RdmaException {
+        private static WorkCompletion postToTheDead(CmEventChannel events, CmId id,
+                MemoryRegion region, Post post) throws RdmaException {
             try (CmEvent event = events.pollEvent(Duration.ofMillis(500))) {
                 if (event != null) {
                     assertThat(event.type()).isEqualTo(CmEventType.DISCONNECTED);
                     id.disconnect();
                 }
             }
-            id.postSend(9, region, 0, 100, SendFlag.SIGNALED);
+            post.to(id, region);
             return id.awaitSendCompletion();
         }
 

@@ -282,7 +282,8 @@ class EndpointTest extends CmStage {
     void queuePairsOfIdsCanBeExtended() throws Exception {
         CmId id = id(PortSpace.TCP);
         id.bindAddress(anyPort(OWN));
-        id.createQueuePair(reliable().sendOperations(SendOpcode.SEND));
+        id.createQueuePair(reliable().sendOperations(SendOpcode.SEND).userContext("ours"));
+        assertThat(id.queuePair().userContext()).isEqualTo("ours");
         try (SendBatch batch = id.queuePair().startBatch()) {
             assertThat(batch.queuePair()).isSameAs(id.queuePair());
         }
@@ -308,6 +309,7 @@ class EndpointTest extends CmStage {
                 Errno.EINVAL, "one already");
         server.createQueuePair(reliable());
         assertThat(server.queuePair().sharedReceiveQueue()).isSameAs(shared);
+        assertThat(server.queuePair().userContext()).isSameAs(server);
         MemorySegment memory = Arena.ofAuto().allocate(64);
         try (MemoryRegion region = client.registerMessages(memory)) {
             server.postReceive(1, region, 32, 32);

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -171,6 +172,19 @@ public abstract class ConnectionManagerConformance extends Conformance {
             }
             assertThat(passive.received(0)).isEqualTo(bytes);
         }
+        players.disconnect(connection.client());
+    }
+
+    @ConformanceCase
+    void probeIsAnsweredByThePeersDeviceAlone() throws RdmaException {
+        CmPlayers.Connection connection = players.connected();
+        for (int round = 0; round < ROUNDS; round++) {
+            // The server has posted no receive, and nobody there polls.
+            connection.client().postProbe(round);
+            assertDone(connection.client().awaitSendCompletion(), round);
+        }
+        assertThat(connection.server().pollReceiveCompletion(Duration.ZERO)).isNull();
+        players.exchange(connection.client(), connection.server());
         players.disconnect(connection.client());
     }
 

@@ -20,9 +20,16 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -37,6 +44,37 @@ public abstract class MemoryRegionConformance extends Conformance {
     static MemoryRegion registerExtended(ProtectionDomain domain, MemorySegment memory,
             Set<AccessFlag> access) throws RdmaException {
         return domain.register(new MemoryRegionInitAttributes().segment(memory).access(access));
+    }
+
+    @ConformanceCase
+    void readOnlyMemoryIsSentAndReadButNeverWritten(@TempDir Path folder) throws Exception {
+        byte[] content = new byte[1000];
+        Arrays.fill(content, (byte) 7);
+        Path file = Files.write(folder.resolve("content"), content);
+        MemorySegment mapped;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            mapped = channel.map(MapMode.READ_ONLY, 0, content.length, Arena.ofAuto());
+        }
+        Players players = players();
+        Player client = players.client;
+        Player server = players.server;
+        assertRefused(() -> client.domain.register(mapped, AccessFlag.LOCAL_WRITE), Errno.EINVAL,
+                "read-only");
+        MemoryRegion ofClient = keep(client.domain.register(mapped));
+        long receive = server.receive(content.length);
+        client.awaitSuccess(client.post(client.work(SendOpcode.SEND, content.length)
+                .localAddress(ofClient.address()).lkey(ofClient.lkey())));
+        server.awaitSuccess(receive);
+        assertThat(server.load(Player.RECEIVE_AT, content.length)).isEqualTo(content);
+
+        MemoryRegion ofServer = keep(server.domain.register(mapped, AccessFlag.REMOTE_READ));
+        client.awaitSuccess(client.post(client.work(SendOpcode.RDMA_READ, content.length)
+                .remoteAddress(ofServer.address()).rkey(ofServer.rkey())));
+        assertThat(client.load(Player.RECEIVE_AT, content.length)).isEqualTo(content);
+
+        players.assertAccessRefused(client.work(SendOpcode.RDMA_WRITE, 8)
+                .remoteAddress(ofServer.address()).rkey(ofServer.rkey()));
+        assertThat(Files.readAllBytes(file)).isEqualTo(content);
     }
 
     // ---------------------------------------------------------------- registering anew

@@ -15,18 +15,25 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ParentDomainInitAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WaitSet;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -34,6 +41,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,6 +50,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What holds for the objects of every device: what they say once they are closed, and how logs name them. */
 public abstract class ObjectsConformance extends Conformance {
@@ -49,7 +58,7 @@ public abstract class ObjectsConformance extends Conformance {
     private static final String NUMBER = "0x[0-9a-f]+";
     private static final String KEY = "0x[0-9a-f]{8}";
     /** To close again does nothing. */
-    private static final Set<String> ALLOWED = Set.of("close", "closeQueuePair",
+    private static final Set<String> ALLOWED = Set.of("close", "closeAll", "closeQueuePair",
             "closeSharedReceiveQueue");
 
     private final MemorySegment memory = Arena.ofAuto().allocate(4096, 4096);
@@ -210,6 +219,103 @@ public abstract class ObjectsConformance extends Conformance {
             return method.invoke(object, arguments);
         } catch (InvocationTargetException e) {
             return e.getCause();
+        }
+    }
+
+    @ConformanceCase
+    void completionsLeadToTheirQueuePairs() throws Exception {
+        Players players = players();
+        players.exchange(SendOpcode.SEND);
+        Player client = players.client;
+        WorkCompletion completion = client.awaitSuccess(
+                client.post(client.work(SendOpcode.RDMA_WRITE, 8)));
+        DeviceContext context = client.context;
+        QueuePair first = client.queuePair;
+        QueuePair second = keep(client.domain.createQueuePair(
+                new QueuePairInitAttributes().completionQueue(client.queue).userContext(this)));
+
+        assertThat(client.queue.queuePair(completion)).isSameAs(first);
+        assertThat(context.queuePair(first.number())).isSameAs(first);
+        assertThat(context.queuePair(second.number())).isSameAs(second);
+        assertThat(second.userContext()).isSameAs(this);
+        // Every number but that of a queue pair.
+        assertThat(context.queuePair(0)).isNull();
+        second.close();
+        assertThat(context.queuePair(second.number())).isNull();
+        assertThat(context.queuePair(first.number())).isSameAs(first);
+        DeviceContext another = open();
+        assertThat(another.queuePair(first.number())).as("in another context").isNull();
+    }
+
+    @ConformanceCase
+    void everythingOfAContextIsClosedByOneCall() throws Exception {
+        DeviceContext context = open();
+        List<AutoCloseable> made = everything(context);
+
+        assertRefused(context::close, Errno.EBUSY);
+        context.closeAll();
+
+        for (AutoCloseable object : made) {
+            // Does nothing, if it is closed; otherwise the library would free it after its context.
+            object.close();
+        }
+        assertThatExceptionOfType(RdmaClosedException.class)
+                .isThrownBy(context::allocateProtectionDomain);
+        context.closeAll();
+        context.close();
+    }
+
+    /** {@return one of each kind of object that a device has, made so that none can be closed before a later one} */
+    private List<AutoCloseable> everything(DeviceContext context) throws RdmaException {
+        List<AutoCloseable> made = new ArrayList<>();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        made.add(domain);
+        addIfOffered(made, () -> {
+            ThreadDomain thread = context.allocateThreadDomain();
+            made.add(thread);
+            return domain.createParentDomain(
+                    new ParentDomainInitAttributes().threadDomain(thread));
+        });
+        addIfOffered(made, () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
+        made.add(domain.register(memory, AccessFlag.LOCAL_WRITE));
+        addIfOffered(made, () -> {
+            DeviceMemory own = context.allocateDeviceMemory(64, 8);
+            made.add(own);
+            return domain.register(new MemoryRegionInitAttributes().deviceMemory(own, 0, 64)
+                    .access(Set.of(AccessFlag.ZERO_BASED)));
+        });
+        CompletionQueue queue = context.createCompletionQueue(4);
+        made.add(queue);
+        SharedReceiveQueue shared = domain.createSharedReceiveQueue(
+                new SharedReceiveQueueInitAttributes().maxRequests(4));
+        made.add(shared);
+        made.add(domain.createQueuePair(
+                new QueuePairInitAttributes().completionQueue(queue).sharedReceiveQueue(shared)));
+        if (!isIwarp()) {
+            made.add(handle(context, domain));
+            QueuePair datagrams = domain.createQueuePair(
+                    new QueuePairInitAttributes().type(QueuePairType.UD).completionQueue(queue));
+            made.add(datagrams);
+            if (context.queryPort(PORT).linkLayer() == LinkLayer.ETHERNET) {
+                datagrams.attachMulticast(Gid.of(InetAddress.ofLiteral("239.1.2.3")));
+            }
+        }
+        return made;
+    }
+
+    private static void addIfOffered(List<AutoCloseable> made, Maker maker) throws RdmaException {
+        try {
+            made.add(maker.make());
+        } catch (RdmaException e) {
+            assertThat(e.errno()).as(e.getMessage()).isEqualTo(Errno.EOPNOTSUPP);
+        }
+    }
+
+    @ConformanceCase
+    void contextThatIdsShareIsNotClosedAtOnce() throws Exception {
+        try (CmId id = id()) {
+            assertRefused(id.context()::closeAll, Errno.EBUSY, "close the ids");
+            assertThat(id.queuePair().toString()).doesNotContain(" closed ");
         }
     }
 

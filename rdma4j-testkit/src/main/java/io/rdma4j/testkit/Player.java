@@ -388,6 +388,7 @@ final class Player {
         WorkCompletion completion = await(id);
         assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
         assertThat(completion.queuePairNumber()).isEqualTo(queuePair.number());
+        assertThat(queue.queuePair(completion)).isSameAs(queuePair);
         return completion;
     }
 

@@ -15,11 +15,13 @@ import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -152,6 +154,14 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
         }
 
         @Override
+        public @Nullable QueuePair queuePair(int number) {
+            return null;
+        }
+
+        @Override
         public void close() {}
+
+        @Override
+        public void closeAll() {}
     }
 }

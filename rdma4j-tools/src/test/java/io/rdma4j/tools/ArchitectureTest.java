@@ -123,7 +123,8 @@ class ArchitectureTest {
         onlyDownwards("io.rdma4j.observe.jmx");
         onlyDownwards("io.rdma4j.observe.registry", "io.rdma4j.observe.jmx",
                 "javax.management..");
-        onlyDownwards("io.rdma4j.observe.jfr", "io.rdma4j.verbs", "jdk.jfr..");
+        onlyDownwards("io.rdma4j.observe.jfr", "io.rdma4j.observe.jmx", "io.rdma4j.verbs",
+                "jdk.jfr..");
         onlyDownwards("io.rdma4j.cm", "io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event", "io.rdma4j.state");
     }

@@ -18,13 +18,27 @@ public final class EventClasses {
     private static final boolean IS_PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private final Supplier<List<Class<?>>> classes;
+    private final @Nullable Periodic periodic;
     /** How many are open. */
     private int devices;
     private @Nullable Registration registration;
 
+    /**
+     * An event that the recorder asks for in each period.
+     *
+     * @param event tells the subclass of {@code jdk.jfr.Event}
+     * @param emit records what there is to say
+     */
+    record Periodic(Supplier<Class<?>> event, Runnable emit) {}
+
     /** @param classes tells the subclasses of {@code jdk.jfr.Event} */
     public EventClasses(Supplier<List<Class<?>>> classes) {
+        this(classes, null);
+    }
+
+    EventClasses(Supplier<List<Class<?>>> classes, @Nullable Periodic periodic) {
         this.classes = classes;
+        this.periodic = periodic;
     }
 
     /** {@return whether the recorder has been started} */
@@ -38,7 +52,7 @@ public final class EventClasses {
      */
     public synchronized void prepare() {
         if (devices++ == 0 && IS_PRESENT) {
-            registration = Registration.begin(classes);
+            registration = Registration.begin(classes, periodic);
         }
     }
 
@@ -51,10 +65,10 @@ public final class EventClasses {
     }
 
     /** Of its own so that it is loaded only where there is a recorder. */
-    private record Registration(
-            Supplier<List<Class<?>>> classes) implements FlightRecorderListener {
-        static Registration begin(Supplier<List<Class<?>>> classes) {
-            Registration begun = new Registration(classes);
+    private record Registration(Supplier<List<Class<?>>> classes,
+            @Nullable Periodic periodic) implements FlightRecorderListener {
+        static Registration begin(Supplier<List<Class<?>>> classes, @Nullable Periodic periodic) {
+            Registration begun = new Registration(classes, periodic);
             FlightRecorder.addListener(begun);
             return begun;
         }
@@ -64,10 +78,17 @@ public final class EventClasses {
             for (Class<?> each : classes.get()) {
                 FlightRecorder.register(each.asSubclass(Event.class));
             }
+            if (periodic != null) {
+                FlightRecorder.addPeriodicEvent(periodic.event.get().asSubclass(Event.class),
+                        periodic.emit);
+            }
         }
 
         void end() {
             FlightRecorder.removeListener(this);
+            if (periodic != null && isStarted()) {
+                FlightRecorder.removePeriodicEvent(periodic.emit);
+            }
         }
     }
 }

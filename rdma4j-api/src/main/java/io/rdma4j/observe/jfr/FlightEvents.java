@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.observe.jfr;
 
+import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.QueuePairState;
 
@@ -12,9 +13,11 @@ import java.util.List;
  * reads one flag, and while nothing is recorded none allocates. Thread safe.
  */
 public final class FlightEvents {
+    private static final DeviceStatistics STATISTICS = new DeviceStatistics();
     private static final EventClasses CLASSES = new EventClasses(
             () -> List.of(ConnectionEvent.class, ServiceLookupEvent.class,
-                    QueuePairStateEvent.class, AsynchronousEvent.class));
+                    QueuePairStateEvent.class, AsynchronousEvent.class),
+            new EventClasses.Periodic(() -> DeviceStatisticsEvent.class, STATISTICS::emit));
 
     private FlightEvents() {}
 
@@ -48,6 +51,16 @@ public final class FlightEvents {
     /** A device is closed, see {@link EventClasses#forget}. */
     public static void forget() {
         CLASSES.forget();
+    }
+
+    /** A device is open whose statistics are recorded from time to time, until {@link #hide}. */
+    public static void show(DeviceMXBean device) {
+        STATISTICS.add(device);
+    }
+
+    /** A device is about to be closed. Idempotent. */
+    public static void hide(DeviceMXBean device) {
+        STATISTICS.remove(device);
     }
 
     /** {@return whether connections are recorded, for who would have to find out what to tell of them} */

@@ -39,7 +39,8 @@ final class RegisteredBean {
     static RegisteredBean ofDevice(DeviceMXBean bean) {
         String device = bean.getName();
         boolean isPlain = device.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
-        return register(bean, "type=Device,name=" + (isPlain ? device : ObjectName.quote(device)),
+        return register(CountingBean.of(bean),
+                "type=Device,name=" + (isPlain ? device : ObjectName.quote(device)),
                 DEVICES, device);
     }
 

@@ -25,6 +25,7 @@ import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.work.FlushedRequests;
 import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.spi.MemoryErrors;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -35,6 +36,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -168,6 +170,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
             parent.children().add(ObjectKind.COMPLETION_QUEUE);
         }
         services.events().completionQueues().put(pointer, this);
+        services.owned().add(OwnedObjects.Kind.COMPLETION_QUEUE, this);
     }
 
     private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
@@ -246,6 +249,12 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
 
     public CompletionWaiters waiters() {
         return waiters;
+    }
+
+    @Override
+    public @Nullable QueuePair queuePair(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        return ExtendedCompletionQueue.super.queuePair(completion);
     }
 
     @Override
@@ -569,6 +578,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
             services.events().completionQueues().remove(pointer);
             release();
             services.children().remove(ObjectKind.COMPLETION_QUEUE);
+            services.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
             if (parent != null) {
                 parent.children().remove(ObjectKind.COMPLETION_QUEUE);
             }

@@ -10,6 +10,7 @@ import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.work.WorkLedgers;
 import io.rdma4j.spi.InfinibandTransitions;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;
@@ -44,6 +45,7 @@ public final class ContextServices {
     private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
     private final ChildCounts children = new ChildCounts(this::onReleased);
+    private final OwnedObjects owned = new OwnedObjects();
     private final Set<BoundWindow> windows = new HashSet<>();
     private final WorkLedgers ledgers = new WorkLedgers();
     private final StateRecords states = new StateRecords();
@@ -148,6 +150,11 @@ public final class ContextServices {
         return children;
     }
 
+    /** {@return its open objects} */
+    public OwnedObjects owned() {
+        return owned;
+    }
+
     public DeviceEvents events() {
         return events;
     }
@@ -214,6 +221,10 @@ public final class ContextServices {
 
     public void unlock() {
         lock.unlock();
+    }
+
+    public boolean isClosed() {
+        return isClosed;
     }
 
     public void checkOpen() throws RdmaException {

@@ -10,7 +10,9 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
+import io.rdma4j.spi.IdTable;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +35,8 @@ public final class DeviceEvents {
     private final RegionWatch regionWatch;
     private final Map<Long, CompletionEventTarget> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
-    private final Map<Integer, KernelStateTarget> queuePairsByNumber = new ConcurrentHashMap<>();
+    /** Changed under the context's lock. */
+    private final IdTable<QueuePair> queuePairsByNumber = new IdTable<>();
     private final Map<Long, AsyncEventTarget> sharedReceiveQueues = new ConcurrentHashMap<>();
     private final DeviceEventChannel asyncEventChannel;
     private final AsyncEventSource portEvents;
@@ -83,9 +86,21 @@ public final class DeviceEvents {
         return queuePairs;
     }
 
-    /** {@return the queue pairs of this process by their numbers} */
-    public Map<Integer, KernelStateTarget> queuePairsByNumber() {
-        return queuePairsByNumber;
+    /** {@return the queue pair of this context with a number, null if there is none} For any thread. */
+    public @Nullable QueuePair queuePair(int number) {
+        return queuePairsByNumber.find(number);
+    }
+
+    /** A queue pair was made. Under the context's lock. */
+    public void add(QueuePair queuePair) {
+        queuePairsByNumber.put(queuePair.number(), queuePair);
+    }
+
+    /** A queue pair was closed, whose number another one may have by now. Under the context's lock. */
+    public void forget(QueuePair queuePair) {
+        if (queuePairsByNumber.find(queuePair.number()) == queuePair) {
+            queuePairsByNumber.remove(queuePair.number());
+        }
     }
 
     /** {@return the shared receive queues by the addresses of their {@code ibv_srq}} */

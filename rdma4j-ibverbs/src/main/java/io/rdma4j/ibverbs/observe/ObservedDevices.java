@@ -28,6 +28,7 @@ public final class ObservedDevices {
         }
         DeviceBean bean = new DeviceBean(context.device());
         bean.add(context);
+        FlightEvents.show(bean);
         byName.put(context.device(), new Open(bean, ShownDevice.show(bean)));
     }
 
@@ -38,6 +39,7 @@ public final class ObservedDevices {
         if (open != null && open.bean.remove(context)) {
             byName.remove(context.device());
             open.shown.hide();
+            FlightEvents.hide(open.bean);
         }
     }
 }

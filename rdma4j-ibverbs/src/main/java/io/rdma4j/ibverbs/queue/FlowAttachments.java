@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.values.FlowValues;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Flow;
 import io.rdma4j.verbs.FlowRule;
@@ -46,7 +47,9 @@ public final class FlowAttachments {
                     "the device refused " + rule + ": it does not steer by such a rule, or has"
                             + " another one like it");
             open++;
-            return new NativeFlow(rule, pointer, destroy);
+            NativeFlow flow = new NativeFlow(rule, pointer, destroy);
+            services.owned().add(OwnedObjects.Kind.FLOW, flow);
+            return flow;
         } finally {
             services.unlock();
         }
@@ -93,6 +96,7 @@ public final class FlowAttachments {
                 destroy.call(pointer).check(operation, "the device could not end it");
                 isClosed = true;
                 open--;
+                services.owned().remove(OwnedObjects.Kind.FLOW, this);
             } finally {
                 services.unlock();
             }

@@ -4,6 +4,7 @@ package io.rdma4j.ibverbs.queue;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
@@ -12,6 +13,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntSupplier;
@@ -20,7 +22,7 @@ import java.util.function.IntSupplier;
  * The multicast groups that a queue pair is attached to. Groups of InfiniBand have a LID, which the connection manager knows
  * for the groups that its ids have joined.
  */
-public final class GroupAttachments {
+public final class GroupAttachments implements OwnedObjects.Owned {
     /** IBTA 4.1.3. */
     private static final int FIRST_LID = 0xc000;
     private static final int LAST_LID = 0xfffe;
@@ -60,6 +62,7 @@ public final class GroupAttachments {
                 int lid = lidOfGroup.getAsInt();
                 callForGroup(VerbsSymbol.ATTACH_MCAST, group, lid, "attach multicast");
                 groups.put(group, lid);
+                services.owned().add(OwnedObjects.Kind.MULTICAST_GROUPS, this);
             }
         } finally {
             services.unlock();
@@ -79,8 +82,29 @@ public final class GroupAttachments {
             }
             callForGroup(VerbsSymbol.DETACH_MCAST, group, lid, "detach multicast");
             groups.remove(group);
+            forgetIfNone();
         } finally {
             services.unlock();
+        }
+    }
+
+    /** Leaves all groups. */
+    @Override
+    public void close() throws RdmaException {
+        services.lock();
+        try {
+            for (Gid group : List.copyOf(groups.keySet())) {
+                detach(group);
+            }
+        } finally {
+            services.unlock();
+        }
+    }
+
+    /** Under the context's lock. */
+    private void forgetIfNone() {
+        if (groups.isEmpty()) {
+            services.owned().remove(OwnedObjects.Kind.MULTICAST_GROUPS, this);
         }
     }
 

@@ -14,6 +14,7 @@ import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.ibverbs.work.OutstandingWork;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -110,6 +111,7 @@ public final class NativeQueuePair
         }
         domain.children().add(ObjectKind.QUEUE_PAIR);
         sendCompletions.children().add(ObjectKind.QUEUE_PAIR);
+        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
         if (receiveCompletions != null) {
             receiveCompletions.children().add(ObjectKind.QUEUE_PAIR);
         }
@@ -117,7 +119,7 @@ public final class NativeQueuePair
             shared.children().add(ObjectKind.QUEUE_PAIR);
         }
         services.events().queuePairs().put(made.pointer(), this);
-        services.events().queuePairsByNumber().put(number(), this);
+        services.events().add(this);
     }
 
     @Override
@@ -524,8 +526,7 @@ public final class NativeQueuePair
                 unlockCompletions();
             }
             services.events().queuePairs().remove(control.pointer());
-            // The system may have given the number to another one.
-            services.events().queuePairsByNumber().remove(number(), this);
+            services.events().forget(this);
             sendCompletions.forget(number());
             if (receiveCompletions != null) {
                 receiveCompletions.forget(number());
@@ -535,6 +536,7 @@ public final class NativeQueuePair
             arena.close();
             domain.children().remove(ObjectKind.QUEUE_PAIR);
             sendCompletions.children().remove(ObjectKind.QUEUE_PAIR);
+            services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
             if (receiveCompletions != null) {
                 receiveCompletions.children().remove(ObjectKind.QUEUE_PAIR);
             }

@@ -28,6 +28,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;
@@ -46,6 +47,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.XrcDomain;
@@ -72,6 +74,8 @@ public final class NativeContext implements CmContext, CmServices.Owner {
     private final KernelCounters counters;
     private final @Nullable NativeConnections connections;
     private final ContextView view = new ContextView(this);
+    /** Whether the ids of the process share it. */
+    private volatile boolean isWatched;
     private final IwarpStates iwarpStates = new IwarpStates(this::onKernelState);
 
     /**
@@ -223,9 +227,8 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     /** The kernel has moved a queue pair to a state. */
     private void onKernelState(int number, QueuePairState state) {
-        KernelStateTarget queuePair = services.events().queuePairsByNumber().get(number);
-        if (queuePair != null) {
-            queuePair.onKernelState(state);
+        if (services.events().queuePair(number) instanceof KernelStateTarget target) {
+            target.onKernelState(state);
         }
     }
 
@@ -272,6 +275,11 @@ public final class NativeContext implements CmContext, CmServices.Owner {
         NativeConnections manager = connections;
         return manager == null ? InfinibandBringUp.unconnected(portNumber(local))
                 : manager.bringUp(local);
+    }
+
+    @Override
+    public SendOpcode answeredOperation() {
+        return services.isIwarp() ? SendOpcode.RDMA_READ : SendOpcode.RDMA_WRITE;
     }
 
     @Override
@@ -324,6 +332,7 @@ public final class NativeContext implements CmContext, CmServices.Owner {
 
     @Override
     public void watch(Watcher watcher) {
+        isWatched = true;
         NativeConnections manager = connections;
         if (manager != null) {
             manager.watch(watcher);
@@ -341,6 +350,23 @@ public final class NativeContext implements CmContext, CmServices.Owner {
     @Override
     public void whenReleased(Runnable retry) {
         services.whenReleased(retry);
+    }
+
+    @Override
+    public @Nullable QueuePair queuePair(int number) throws RdmaException {
+        services.checkOpen();
+        return services.events().queuePair(number);
+    }
+
+    @Override
+    public void closeAll() throws RdmaException {
+        if (services.isClosed()) {
+            return;
+        }
+        if (isWatched) {
+            throw OwnedObjects.sharedByIds(device);
+        }
+        services.owned().closeAll(this::close);
     }
 
     @Override

@@ -14,6 +14,7 @@ import io.rdma4j.ibverbs.device.AsyncEventTarget;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.queue.QueuePairControl;
 import io.rdma4j.ibverbs.queue.XrcDomainServices;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -75,7 +76,9 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         });
         events = services.events().newSource(this);
         domain.children().add(ObjectKind.QUEUE_PAIR);
+        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
         services.events().queuePairs().put(pointer, this);
+        services.events().add(this);
     }
 
     /** Creates one, under the context's lock. */
@@ -356,6 +359,8 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     private void free(String operation) throws RdmaException {
         control.destroy(operation);
         services.events().queuePairs().remove(control.pointer());
+        services.events().forget(this);
+        services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
         domain.children().remove(ObjectKind.QUEUE_PAIR);
     }
 

@@ -187,6 +187,16 @@ final class OpenDevice implements CmContext, CmServices.Owner {
 
     // ---------------------------------------------------------------- what no test needs
 
+    @Override
+    public @Nullable QueuePair queuePair(int number) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public void closeAll() throws RdmaException {
+        throw unsupported();
+    }
+
     private static RdmaException unsupported() {
         return RdmaException.unsupported("use fake device", "it has a connection manager only");
     }

@@ -64,6 +64,7 @@ public final class SoftNic
             - System.nanoTime();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private Map<String, String> details = Map.of();
+    private final SoftDeviceBean bean = new SoftDeviceBean(this);
     private @Nullable ShownDevice shown;
     private final DeviceWatchers watchers = new DeviceWatchers();
     /** Changed only by {@link OpenDevices}, one thread at a time; read by any thread. */
@@ -163,7 +164,8 @@ public final class SoftNic
         try {
             FlightEvents.prepare();
             PacketEvents.prepare();
-            shown = ShownDevice.show(new SoftDeviceBean(this));
+            FlightEvents.show(bean);
+            shown = ShownDevice.show(bean);
             monitor.watch(this);
             isObserved = true;
         } finally {
@@ -199,6 +201,7 @@ public final class SoftNic
 
     /** Its last context is closed. */
     void close() {
+        FlightEvents.hide(bean);
         FlightEvents.forget();
         PacketEvents.forget();
         if (shown != null) {

@@ -2,7 +2,7 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.count.Counter;
-import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.spi.IdTable;
 
 import java.util.Map;
 import java.util.Set;

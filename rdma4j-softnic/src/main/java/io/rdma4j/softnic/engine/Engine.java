@@ -2,8 +2,8 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.count.Counter;
-import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.IdTable;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;

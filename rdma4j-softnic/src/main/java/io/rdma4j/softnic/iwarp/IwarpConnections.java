@@ -17,6 +17,7 @@ import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -48,6 +49,12 @@ final class IwarpConnections implements ConnectionServices {
                             + " any more");
         }
         IpGids.requireLink(via, AddressScope.of(host.addressOf(Gid.of(destination))), destination);
+    }
+
+    /** {@return a READ} A WRITE completes when TCP has taken it. */
+    @Override
+    public SendOpcode answeredOperation() {
+        return SendOpcode.RDMA_READ;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.spi.IdTable;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.memory;
 
+import io.rdma4j.spi.IdTable;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;

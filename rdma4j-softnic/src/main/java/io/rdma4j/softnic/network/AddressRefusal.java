@@ -4,6 +4,7 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,8 @@ import java.net.SocketException;
 
 /** Why an address cannot be had, in the same words on every network. */
 public final class AddressRefusal {
+    private static final boolean IS_LINUX = System.getProperty("os.name", "").equals("Linux");
+
     private AddressRefusal() {}
 
     /** {@return EADDRNOTAVAIL: it is no address of this machine} */
@@ -68,6 +71,29 @@ public final class AddressRefusal {
     /** {@return the port of an address for texts} */
     public static String text(InetAddress address) {
         return "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress();
+    }
+
+    /**
+     * Checks that packets to a group can arrive. Linux lets programs join IPv6 groups by its loopback interface, and delivers nothing:
+     * it has no route for them there, and with one it drops them.
+     *
+     * @throws RdmaException EADDRNOTAVAIL if they cannot
+     */
+    public static void requireDelivery(Gid group, NetworkInterface networkInterface)
+            throws RdmaException {
+        if (!group.isIpv4() && IS_LINUX && isLoopback(networkInterface)) {
+            throw notJoined(group.address(), networkInterface, "Linux delivers no IPv6 multicast"
+                    + " by its loopback interface; use a group of IPv4, or an address of another"
+                    + " interface", null);
+        }
+    }
+
+    private static boolean isLoopback(NetworkInterface networkInterface) {
+        try {
+            return networkInterface.isLoopback();
+        } catch (SocketException gone) {
+            return false;
+        }
     }
 
     /** {@return EADDRNOTAVAIL: the interface cannot join a multicast group} */

@@ -152,6 +152,7 @@ public final class PortableNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
+        AddressRefusal.requireDelivery(group, networkInterface);
         InetAddress address = LinkScope.address(group, networkInterface.getIndex());
         DatagramChannel channel = null;
         try {

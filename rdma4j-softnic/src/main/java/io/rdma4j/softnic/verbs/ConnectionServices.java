@@ -10,6 +10,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -27,6 +28,11 @@ public interface ConnectionServices {
      */
     void checkRoute(CmContext via, InetAddress local, InetAddress destination)
             throws RdmaException;
+
+    /** {@return the cheapest operation that completes only once the peer has answered} */
+    default SendOpcode answeredOperation() {
+        return SendOpcode.RDMA_WRITE;
+    }
 
     /** {@return how a new queue pair is made ready to receive, before it is connected} */
     QueuePairBringUp bringUp(InetAddress local);

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
@@ -11,7 +12,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** The multicast groups that a queue pair is attached to. */
-final class GroupMemberships {
+final class GroupMemberships implements OwnedObjects.Owned {
     private final SoftQueuePairServices queuePair;
     private final EngineQueuePair engineSide;
     private final NicServices nic;
@@ -35,6 +36,7 @@ final class GroupMemberships {
             }
             nic.transport().join(group, engineSide, blocksMulticastLoopback);
             groups.add(group);
+            owned().add(OwnedObjects.Kind.MULTICAST_GROUPS, this);
             return this;
         });
     }
@@ -49,8 +51,29 @@ final class GroupMemberships {
                         "the queue pair is not attached to " + group.addressText());
             }
             nic.transport().leave(group, engineSide);
+            forgetIfNone();
             return this;
         });
+    }
+
+    /** Leaves all groups. */
+    @Override
+    public void close() throws RdmaException {
+        nic.driver().run(nowNs -> {
+            groups.forEach(group -> nic.transport().leave(group, engineSide));
+            groups.clear();
+            forgetIfNone();
+        });
+    }
+
+    private void forgetIfNone() {
+        if (groups.isEmpty()) {
+            owned().remove(OwnedObjects.Kind.MULTICAST_GROUPS, this);
+        }
+    }
+
+    private OwnedObjects owned() {
+        return queuePair.domain().owner().owned();
     }
 
     private void check(String operation, Gid group) throws RdmaException {

@@ -4,6 +4,7 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.Route;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -53,7 +54,7 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
-                domain.remove(ObjectKind.ADDRESS_HANDLE);
+                domain.remove(ObjectKind.ADDRESS_HANDLE, OwnedObjects.Kind.ADDRESS_HANDLE, this);
             }
         });
     }

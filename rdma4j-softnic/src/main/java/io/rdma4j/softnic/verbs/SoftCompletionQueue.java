@@ -11,6 +11,7 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -19,6 +20,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -64,6 +66,12 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 ? null
                 : CompletionEvents.attach(channel, this, events.ofObject(), driver.progress());
         waiters.addDriver(driver.progress());
+    }
+
+    @Override
+    public @Nullable QueuePair queuePair(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        return ExtendedCompletionQueue.super.queuePair(completion);
     }
 
     @Override
@@ -322,6 +330,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.end("close completion queue");
             isClosed = true;
             driver.engine().forget(ring);
+            context.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
             context.nic().objects().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (announcements != null) {

@@ -5,7 +5,10 @@ import io.rdma4j.device.AsyncEventSource;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.IdTable;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +19,9 @@ final class SoftContextServices {
     private final NicServices nic;
     private final DeviceEventChannel asyncEventChannel;
     private final ChildCounts children = new ChildCounts(this::onReleased);
+    private final OwnedObjects owned = new OwnedObjects();
+    /** Changed by the engine's owner. */
+    private final IdTable<QueuePair> queuePairs = new IdTable<>();
     private volatile @Nullable Runnable whenReleased;
     private volatile boolean isClosed;
 
@@ -48,6 +54,20 @@ final class SoftContextServices {
     /** {@return the counts of objects that must be closed before the context} */
     ChildCounts children() {
         return children;
+    }
+
+    /** {@return its open objects} */
+    OwnedObjects owned() {
+        return owned;
+    }
+
+    /** {@return its open queue pairs by number} For the engine's owner to change, for any thread to look. */
+    IdTable<QueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    boolean isClosed() {
+        return isClosed;
     }
 
     /** @throws RdmaException EBADF if it is closed */

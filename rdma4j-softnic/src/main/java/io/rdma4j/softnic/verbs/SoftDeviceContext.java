@@ -22,6 +22,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
@@ -44,6 +45,7 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
@@ -243,7 +245,9 @@ public final class SoftDeviceContext implements CmContext {
                     "max_pd");
             nic.objects().totals().add(ObjectKind.PROTECTION_DOMAIN);
             services.children().add(ObjectKind.PROTECTION_DOMAIN);
-            return new SoftProtectionDomain(services);
+            SoftProtectionDomain domain = new SoftProtectionDomain(services);
+            services.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, domain);
+            return domain;
         });
     }
 
@@ -270,6 +274,7 @@ public final class SoftDeviceContext implements CmContext {
             SoftCompletionQueue queue = new SoftCompletionQueue(services, attributes);
             nic.objects().totals().add(ObjectKind.COMPLETION_QUEUE);
             services.children().add(ObjectKind.COMPLETION_QUEUE);
+            services.owned().add(OwnedObjects.Kind.COMPLETION_QUEUE, queue);
             return queue;
         });
     }
@@ -279,7 +284,9 @@ public final class SoftDeviceContext implements CmContext {
         return nic.driver().call(nowNs -> {
             checkOpen();
             services.children().add(ObjectKind.THREAD_DOMAIN);
-            return new SoftThreadDomain(services);
+            SoftThreadDomain domain = new SoftThreadDomain(services);
+            services.owned().add(OwnedObjects.Kind.THREAD_DOMAIN, domain);
+            return domain;
         });
     }
 
@@ -300,6 +307,7 @@ public final class SoftDeviceContext implements CmContext {
             try {
                 SoftDeviceMemory memory = new SoftDeviceMemory(services, byteSize, byteAlignment);
                 services.children().add(ObjectKind.DEVICE_MEMORY);
+                services.owned().add(OwnedObjects.Kind.DEVICE_MEMORY, memory);
                 return memory;
             } catch (OutOfMemoryError none) {
                 nic.objects().releaseDeviceMemory(byteSize);
@@ -361,6 +369,23 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
+    public @Nullable QueuePair queuePair(int number) throws RdmaException {
+        checkOpen();
+        return services.queuePairs().find(number);
+    }
+
+    @Override
+    public void closeAll() throws RdmaException {
+        if (services.isClosed()) {
+            return;
+        }
+        if (!watchers.isEmpty()) {
+            throw OwnedObjects.sharedByIds(device());
+        }
+        services.owned().closeAll(this::close);
+    }
+
+    @Override
     public void close() throws RdmaException {
         boolean isLast = nic.driver().call(nowNs -> services.beginClose("close device"));
         if (isLast) {
@@ -400,6 +425,11 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public QueuePairBringUp bringUp(InetAddress local) {
         return nic.transport().connections().bringUp(local);
+    }
+
+    @Override
+    public SendOpcode answeredOperation() {
+        return nic.transport().connections().answeredOperation();
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -104,14 +105,16 @@ final class SoftDomainServices {
         return children;
     }
 
-    /** One more object of a kind that the device counts. For the engine's owner. */
-    void add(ObjectKind kind) {
+    /** One more object of a kind that the device counts, and that its context owns. For the engine's owner. */
+    void add(ObjectKind kind, OwnedObjects.Kind owned, AutoCloseable object) {
         nic().objects().totals().add(kind);
         children.add(kind);
+        owner.owned().add(owned, object);
     }
 
-    /** One less object of a kind that the device counts. For the engine's owner. */
-    void remove(ObjectKind kind) {
+    /** One less. For the engine's owner. */
+    void remove(ObjectKind kind, OwnedObjects.Kind owned, AutoCloseable object) {
+        owner.owned().remove(owned, object);
         children.remove(kind);
         nic().objects().totals().remove(kind);
     }

@@ -8,6 +8,7 @@ import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -170,7 +171,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     new RegisteredMemory(nic.memory().newKey(), services.root(), segment, address,
                             AccessFlag.bits(access)),
                     access, deviceMemory, ownArena);
-            services.add(ObjectKind.MEMORY_REGION);
+            services.add(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
             if (deviceMemory != null) {
                 deviceMemory.children().add(ObjectKind.MEMORY_REGION);
             }
@@ -188,7 +189,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     .nothing(nic.memory().newKey(), services.root(), arena));
             SoftMemoryRegion region = new SoftMemoryRegion(services, nothing,
                     Set.of(AccessFlag.LOCAL_WRITE), null, arena);
-            services.add(ObjectKind.MEMORY_REGION);
+            services.add(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
             return region;
         });
     }
@@ -235,7 +236,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             services.checkOpen();
             nic.objects().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
             SoftMemoryWindow window = new SoftMemoryWindow(services, type);
-            services.add(ObjectKind.MEMORY_WINDOW);
+            services.add(ObjectKind.MEMORY_WINDOW, OwnedObjects.Kind.MEMORY_WINDOW, window);
             return window;
         });
     }
@@ -255,7 +256,10 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                 thread.children().add(ObjectKind.PARENT_DOMAIN);
             }
             services.children().add(ObjectKind.PARENT_DOMAIN);
-            return new SoftProtectionDomain(services, thread, queueMemory);
+            SoftProtectionDomain parent = new SoftProtectionDomain(services, thread,
+                    queueMemory);
+            services.owner().owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, parent);
+            return parent;
         });
     }
 
@@ -282,7 +286,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             int number = nic.transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
                     () -> new SoftQueuePair(services, spec, number));
-            services.add(ObjectKind.QUEUE_PAIR);
+            services.add(ObjectKind.QUEUE_PAIR, OwnedObjects.Kind.QUEUE_PAIR, queuePair);
             return queuePair;
         });
     }
@@ -312,7 +316,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(services, attributes));
-            services.add(ObjectKind.SHARED_RECEIVE_QUEUE);
+            services.add(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, queue);
             return queue;
         });
     }
@@ -336,7 +340,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     "max_ah");
             SoftAddressHandle handle = new SoftAddressHandle(services, attributes,
                     datagrams.route(attributes));
-            services.add(ObjectKind.ADDRESS_HANDLE);
+            services.add(ObjectKind.ADDRESS_HANDLE, OwnedObjects.Kind.ADDRESS_HANDLE, handle);
             return handle;
         });
     }
@@ -345,6 +349,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
     public void close() throws RdmaException {
         nic.driver().call(nowNs -> {
             if (services.beginClose("close protection domain")) {
+                services.owner().owned().remove(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
                 if (shared != null) {
                     shared.children().remove(ObjectKind.PARENT_DOMAIN);
                     if (threadDomain != null) {

@@ -14,6 +14,7 @@ import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.Outstanding;
+import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -97,6 +98,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         groups = new GroupMemberships(services, spec.blocksMulticastLoopback());
         driver.engine().attach(engineSide);
         domain.nic().objects().queuePairs().add(this);
+        domain.owner().queuePairs().put(number, this);
         spec.sendQueue().attach(engineSide);
         spec.receiveQueue().attach(engineSide);
         if (shared != null) {
@@ -461,6 +463,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             driver.engine().detach(engineSide);
             removeCompletions();
             domain.nic().objects().queuePairs().remove(this);
+            domain.owner().queuePairs().remove(number());
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());
             spec.sendQueue().detach(engineSide);
@@ -473,7 +476,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
                 // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
-            domain.remove(ObjectKind.QUEUE_PAIR);
+            domain.remove(ObjectKind.QUEUE_PAIR, OwnedObjects.Kind.QUEUE_PAIR, this);
             return this;
         });
     }

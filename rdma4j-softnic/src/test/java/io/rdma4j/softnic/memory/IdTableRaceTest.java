@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.memory;
 
 import io.rdma4j.softnic.Race;
+import io.rdma4j.spi.IdTable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

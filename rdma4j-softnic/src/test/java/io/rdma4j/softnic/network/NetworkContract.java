@@ -571,9 +571,23 @@ public abstract class NetworkContract {
     @ValueSource(strings = {"ff01::7704", "ff02::7704", "ff05::7704"})
     void groupOfIpv6IsJoinedWhateverItsScope(String address) throws Exception {
         Gid group = Gid.of(InetAddress.ofLiteral(address));
-        DatagramNetwork network = network();
+        Optional<NetworkInterface> other = NetworkInterface.networkInterfaces()
+                .filter(NetworkContract::canJoin).findFirst();
+        assumeThat(other).isPresent();
+        DatagramNetwork network = closedAtEnd(newNetwork(other.get()));
         assertThat(network.join(group).local()).isEqualTo(group);
         network.leave(group);
+        assertThat(network.port(group)).isNull();
+    }
+
+    @Test
+    void groupOfIpv6IsRefusedOnTheLoopbackInterfaceOfLinux() throws Exception {
+        assumeThat(System.getProperty("os.name")).isEqualTo("Linux");
+        DatagramNetwork network = network();
+        Gid group = Gid.of(InetAddress.ofLiteral("ff05::7704"));
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> network.join(group))
+                .withMessageContaining("Linux delivers no IPv6 multicast")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRNOTAVAIL));
         assertThat(network.port(group)).isNull();
     }
 

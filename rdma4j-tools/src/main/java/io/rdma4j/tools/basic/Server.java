@@ -12,10 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 
 /** The passive side of the classic pair. */
 @Command(name = "server", description = "Wait for clients and exchange a message with each.")
@@ -47,9 +45,6 @@ public final class Server implements Callable<Integer> {
     }
 
     private static void sayWhere(CmId listener, PrintWriter out) {
-        out.println("clients reach it with: rdma4j client "
-                + listener.listenAddresses().stream().map(InetSocketAddress::getAddress)
-                        .map(InetAddress::getHostAddress).collect(Collectors.joining("|"))
-                + " " + listener.localPort());
+        Invitation.lines(listener.listenAddresses()).forEach(out::println);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.demo;
 
+import io.rdma4j.tools.output.Terminal;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -8,7 +9,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -66,9 +65,7 @@ public final class Demo implements Callable<Integer> {
     public Integer call() throws Exception {
         new FileArguments(spec.commandLine()).check(file, output, capture);
         PrintWriter out = spec.commandLine().getOut();
-        boolean isTerminal = Optional.ofNullable(System.console()).map(Console::isTerminal)
-                .orElse(false);
-        Timeline timeline = new Timeline(out, isTerminal);
+        Timeline timeline = new Timeline(out, Terminal.isPresent(), Terminal.columns());
         long startNs = System.nanoTime();
         // Both JVMs start at once; the client waits for the server's address.
         try (Side server = startServer(timeline); Side client = startClient(timeline)) {

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.tools.output.Terminal;
+
 import java.io.PrintWriter;
 
 /** What was checked, a line each, as it goes on. */
 final class Checklist {
     private final PrintWriter out;
+    private final int columns;
     private int failures;
 
-    Checklist(PrintWriter out) {
+    /** @param columns the width of the terminal, or {@link Terminal#ENDLESS} */
+    Checklist(PrintWriter out, int columns) {
         this.out = out;
+        this.columns = columns;
     }
 
     /** What the next checks are about. */
@@ -34,7 +39,7 @@ final class Checklist {
     }
 
     private void line(String outcome, String text) {
-        out.printf("    %-8s%s%n", outcome, text);
+        out.println(Terminal.wrapped("    ", String.format("%-8s%s", outcome, text), columns));
         out.flush();
     }
 

@@ -4,6 +4,7 @@ package io.rdma4j.tools.doctor;
 import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
+import io.rdma4j.tools.output.Terminal;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
@@ -68,7 +69,7 @@ public final class Doctor implements Callable<Integer> {
         if (isServer) {
             new TrialServer(spec.commandLine().getOut(), (int) port).serve();
         }
-        Checklist checklist = new Checklist(spec.commandLine().getOut());
+        Checklist checklist = new Checklist(spec.commandLine().getOut(), Terminal.columns());
         if (peer != null) {
             new PeerCheck(peer, (int) port, checklist).run();
         } else {

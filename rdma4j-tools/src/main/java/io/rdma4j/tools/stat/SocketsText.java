@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.stat;
 
+import io.rdma4j.tools.output.Terminal;
+
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;
@@ -12,11 +14,14 @@ final class SocketsText {
     private static final String LOCAL = "Local Address:Port";
 
     private final PrintWriter out;
+    private final int columns;
     private final Map<String, Long> previous = new HashMap<>();
     private boolean isFirst = true;
 
-    SocketsText(PrintWriter out) {
+    /** @param columns the width of the terminal, or {@link Terminal#ENDLESS} */
+    SocketsText(PrintWriter out, int columns) {
         this.out = out;
+        this.columns = columns;
     }
 
     void print(List<SocketsReading> processes) {
@@ -48,8 +53,9 @@ final class SocketsText {
         out.printf("  %-12s %7d %7d  %s  %s%n", each.state(), each.readable(),
                 each.unacknowledged(), padded(each.local(), width), each.peer());
         String key = pid + "/" + each.device() + "/" + each.queuePair() + "/";
-        out.printf("    %s qp:0x%06x%s %s rcvbuf:%d sndbuf:%d rcv_credits:%d snd_credits:%d"
-                + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s age:%d.%03ds%n",
+        out.println(Terminal.wrapped("    ", String.format(
+                "%s qp:0x%06x%s %s rcvbuf:%d sndbuf:%d rcv_credits:%d snd_credits:%d"
+                        + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s age:%d.%03ds",
                 each.device(), each.queuePair(), each.way().isEmpty() ? "" : " way:" + each.way(),
                 each.side(), each.receiveBuffer(), each.sendBuffer(), each.receiveCredits(),
                 each.sendCredits(), each.receiveRoom(), each.sendRoom(),
@@ -59,7 +65,7 @@ final class SocketsText {
                         ? ""
                         : " bytes_mapped:" + grown(key + "mapped", each.mappedBytes()),
                 each.keepaliveSeconds() == 0 ? "" : " keepalive:" + each.keepaliveSeconds() + "s",
-                each.ageMs() / 1000, each.ageMs() % 1000);
+                each.ageMs() / 1000, each.ageMs() % 1000), columns));
     }
 
     /** {@return a number, with what was added since the last time} */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.stat;
 
+import io.rdma4j.tools.output.Terminal;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -102,7 +103,7 @@ public final class Stat implements Callable<Integer> {
         if (withSockets) {
             Consumer<List<SocketsReading>> printer = isJson
                     ? new SocketsJson(out)::print
-                    : new SocketsText(out)::print;
+                    : new SocketsText(out, Terminal.columns())::print;
             String what = device == null ? "a socket over RDMA" : "a connection over " + device;
             return show(processes, seconds, this::sockets, printer, what);
         }
@@ -112,7 +113,8 @@ public final class Stat implements Callable<Integer> {
         } else if (isJson) {
             printer = new StatJson(out, withPairs)::print;
         } else {
-            printer = new StatText(out, withZeros || device != null, withZeros, withPairs)::print;
+            printer = new StatText(out, Terminal.columns(), withZeros || device != null, withZeros,
+                    withPairs)::print;
         }
         return show(processes, seconds, this::devices, printer,
                 device == null ? "an rdma4j device" : device);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.stat;
 
+import io.rdma4j.tools.output.Terminal;
+
 import java.io.PrintWriter;
 import java.time.LocalTime;
 import java.time.ZoneId;
@@ -17,6 +19,7 @@ import java.util.Map;
  */
 final class StatText {
     private final PrintWriter out;
+    private final int columns;
     private final boolean withIdle;
     private final boolean withZeros;
     private final boolean withPairs;
@@ -25,9 +28,14 @@ final class StatText {
     private long lookedNs;
     private double elapsedSeconds;
 
-    /** @param withIdle whether devices that did nothing are shown as the others are */
-    StatText(PrintWriter out, boolean withIdle, boolean withZeros, boolean withPairs) {
+    /**
+     * @param columns the width of the terminal, or {@link Terminal#ENDLESS}
+     * @param withIdle whether devices that did nothing are shown as the others are
+     */
+    StatText(PrintWriter out, int columns, boolean withIdle, boolean withZeros,
+            boolean withPairs) {
         this.out = out;
+        this.columns = columns;
         this.withIdle = withIdle;
         this.withZeros = withZeros;
         this.withPairs = withPairs;
@@ -53,11 +61,15 @@ final class StatText {
                 }
             }
             if (!idle.isEmpty()) {
-                out.printf("  idle: %s%n", String.join(", ", idle));
+                line("  ", "idle: " + String.join(", ", idle));
             }
         }
         out.flush();
         isFirst = false;
+    }
+
+    private void line(String indent, String text) {
+        out.println(Terminal.wrapped(indent, text, columns));
     }
 
     private static boolean isIdle(DeviceReading device) {
@@ -66,22 +78,22 @@ final class StatText {
     }
 
     private void print(String key, DeviceReading device) {
-        out.printf("  %s: %s; %s, %s%s%s%n", device.name(), String.join(", ", device.gids()),
-                count(device.contexts(), "context"),
+        line("  ", String.format("%s: %s; %s, %s%s%s", device.name(),
+                String.join(", ", device.gids()), count(device.contexts(), "context"),
                 count(device.queuePairs().size(), "queue pair"),
                 device.capture().isEmpty() ? "" : "; recorded in " + device.capture(),
-                device.impairment().equals("none") ? "" : "; impaired: " + device.impairment());
+                device.impairment().equals("none") ? "" : "; impaired: " + device.impairment()));
         if (device.counters().isEmpty()) {
             out.println("    the driver counts nothing");
         }
         print("    ", key, device.counters());
         if (withPairs) {
             for (QueuePairReading pair : device.queuePairs()) {
-                out.printf("    queue pair 0x%06x %s %s%s%s%n", pair.number(), pair.type(),
-                        pair.state(), pair.peerAddress().isEmpty() ? ""
+                line("    ", String.format("queue pair 0x%06x %s %s%s%s", pair.number(),
+                        pair.type(), pair.state(), pair.peerAddress().isEmpty() ? ""
                                 : String.format(", peer %s 0x%06x", pair.peerAddress(),
                                         pair.peerNumber()),
-                        pair.way().isEmpty() ? "" : ", way " + pair.way());
+                        pair.way().isEmpty() ? "" : ", way " + pair.way()));
                 print("      ", key + "/" + pair.number(), pair.counters());
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.tools.output.Terminal;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,8 @@ class InterfaceCheckTest {
     private InterfaceCheck check() throws IOException {
         Files.writeString(directory.resolve("proc/dev"), names);
         return new InterfaceCheck(listed::get, directory.resolve("proc"),
-                directory.resolve("sys"), new Checklist(new PrintWriter(said, true)));
+                directory.resolve("sys"),
+                new Checklist(new PrintWriter(said, true), Terminal.ENDLESS));
     }
 
     private static InterfaceCheck.State state(String name, boolean isUp) {

@@ -361,6 +361,7 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
+        AddressRefusal.requireDelivery(group, networkInterface);
         Arena memory = Arena.ofShared();
         LinuxSocket socket = null;
         try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.softnic.memory;
+package io.rdma4j.spi;
 
 import org.junit.jupiter.api.Test;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.softnic.memory;
+package io.rdma4j.spi;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * Objects under identifiers of 24 bits that others cannot guess.
+ * Objects under identifiers of 24 bits. Those that it gives itself others cannot guess.
  *
  * <p>Open addressing. One writer at a time; readers need no lock and see an object before or after a
  * change, never a mixture.
@@ -26,6 +26,13 @@ public final class IdTable<T> {
             SMALLEST);
     private int used;
     private int size;
+
+    /** Of objects whose identifiers others choose. */
+    public IdTable() {
+        this(() -> {
+            throw new IllegalStateException("this table gives no identifiers");
+        });
+    }
 
     /** @param random numbers that others cannot guess */
     public IdTable(IntSupplier random) {
