@@ -130,9 +130,12 @@ class RdmaExtensionTest {
             return test.getDisplayName().replaceAll("\\(.*", "");
         }
 
+        TestExecutionResult of(String test) {
+            return Objects.requireNonNull(results.get(test));
+        }
+
         String failure(String test) {
-            return Objects.requireNonNull(results.get(test)).getThrowable().orElseThrow()
-                    .getMessage();
+            return String.valueOf(of(test).getThrowable().orElseThrow().getMessage());
         }
     }
 
@@ -185,9 +188,9 @@ class RdmaExtensionTest {
     @Test
     void recordingOfATestThatFailedIsKeptAndReported() throws Exception {
         Results results = run(Recorded.class);
-        assertThat(results.results.get("failed").getStatus())
+        assertThat(results.of("failed").getStatus())
                 .isEqualTo(TestExecutionResult.Status.FAILED);
-        assertThat(results.results.get("passed").getThrowable()).isEmpty();
+        assertThat(results.of("passed").getThrowable()).isEmpty();
         String kept = Objects.requireNonNull(results.entries.get("failed")).getKeyValuePairs()
                 .get("rdma4j.recording");
         assertThat(Path.of(Objects.requireNonNull(kept))).isNotEmptyFile();

@@ -98,7 +98,7 @@ public final class DeviceEvents {
 
     /** A queue pair was closed, whose number another one may have by now. Under the context's lock. */
     public void forget(QueuePair queuePair) {
-        if (queuePairsByNumber.find(queuePair.number()) == queuePair) {
+        if (queuePair.equals(queuePairsByNumber.find(queuePair.number()))) {
             queuePairsByNumber.remove(queuePair.number());
         }
     }

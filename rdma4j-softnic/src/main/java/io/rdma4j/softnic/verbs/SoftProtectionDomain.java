@@ -316,7 +316,8 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(services, attributes));
-            services.add(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, queue);
+            services.add(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE,
+                    queue);
             return queue;
         });
     }

@@ -181,7 +181,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             events.end("close shared receive queue");
             isClosed = true;
-            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
+            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE,
+                    this);
             return this;
         });
     }
