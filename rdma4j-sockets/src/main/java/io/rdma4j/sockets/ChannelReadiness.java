@@ -4,8 +4,10 @@ package io.rdma4j.sockets;
 import io.rdma4j.sockets.engine.ReadinessListener;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Arrays;
 
 /**
@@ -38,12 +40,21 @@ abstract class ChannelReadiness implements ReadinessListener {
         ChannelReadiness readiness();
     }
 
+    /** A channel for datagrams that has one. */
+    abstract static class OfDatagrams extends DatagramChannel {
+        OfDatagrams(SelectorProvider provider) {
+            super(provider);
+        }
+
+        abstract ChannelReadiness readiness();
+    }
+
     /** {@return that of a channel, null if it has none} */
     static @Nullable ChannelReadiness of(SelectableChannel channel) {
         return switch (channel) {
             case RdmaSocketChannel stream -> stream.readiness();
             case RdmaServerSocketChannel listening -> listening.readiness();
-            case RdmaDatagramChannel datagrams -> datagrams.readiness();
+            case OfDatagrams datagrams -> datagrams.readiness();
             case Owner other -> other.readiness();
             default -> null;
         };

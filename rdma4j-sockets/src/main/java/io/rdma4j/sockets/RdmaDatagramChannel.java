@@ -42,7 +42,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * @since 0.1.0
  */
-public final class RdmaDatagramChannel extends DatagramChannel {
+public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final @Nullable ProtocolFamily family;
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
@@ -61,6 +61,7 @@ public final class RdmaDatagramChannel extends DatagramChannel {
         this.family = family;
     }
 
+    @Override
     ChannelReadiness readiness() {
         return readiness;
     }

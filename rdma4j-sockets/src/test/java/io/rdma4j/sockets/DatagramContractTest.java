@@ -8,6 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketOption;
@@ -98,9 +99,9 @@ class DatagramContractTest {
         METHODS.put("send to an address of another kind",
                 (channel, peer) -> channel.send(ByteBuffer.allocate(1), new OtherAddress()));
         METHODS.put("send to IPv6", (channel, peer) -> channel.send(ByteBuffer.allocate(1),
-                new InetSocketAddress("::1", 9)));
+                new InetSocketAddress(InetAddress.ofLiteral("::1"), 9)));
         METHODS.put("send to another", (channel, peer) -> channel.send(ByteBuffer.allocate(1),
-                new InetSocketAddress("127.0.0.2", 9)));
+                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), 9)));
         METHODS.put("send to port 0", (channel, peer) -> channel.send(ByteBuffer.allocate(1),
                 Transport.loopback(0)));
         METHODS.put("send of too much", (channel, peer) -> {

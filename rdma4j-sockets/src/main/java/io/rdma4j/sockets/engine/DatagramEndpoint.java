@@ -170,7 +170,7 @@ public final class DatagramEndpoint {
             if (!bound.getAddress().isAnyLocalAddress()) {
                 made.openSide(bound.getAddress());
             }
-            engine.datagrams().add(made, socket);
+            engine.datagrams().add(socket, made::onIntroductions);
             return made;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -288,7 +288,7 @@ public final class DatagramEndpoint {
     }
 
     /** Reads what has come to the socket. Called by the thread of the service. */
-    void onIntroductions() {
+    private void onIntroductions() {
         lock.lock();
         try {
             for (int i = 0; i < BATCH && !isClosed; i++) {

@@ -27,9 +27,9 @@ final class DatagramService {
         void run(Selector selector) throws IOException;
     }
 
-    /** Lets an endpoint hear of what comes to its socket, which does not block. */
-    void add(DatagramEndpoint endpoint, DatagramChannel socket) throws IOException {
-        execute(used -> socket.register(used, SelectionKey.OP_READ, endpoint));
+    /** Tells an endpoint when something has come to its socket, which does not block. */
+    void add(DatagramChannel socket, Runnable told) throws IOException {
+        execute(used -> socket.register(used, SelectionKey.OP_READ, told));
     }
 
     /** Closes the socket of an endpoint, whose port is free when the task has run. */
@@ -75,8 +75,8 @@ final class DatagramService {
             return;
         }
         used.select(key -> {
-            if (key.attachment() instanceof DatagramEndpoint endpoint) {
-                endpoint.onIntroductions();
+            if (key.attachment() instanceof Runnable told) {
+                told.run();
             }
         });
     }

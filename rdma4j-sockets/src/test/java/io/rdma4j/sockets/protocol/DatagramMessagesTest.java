@@ -21,7 +21,9 @@ class DatagramMessagesTest {
     private static final InetAddress SOURCE_6 = InetAddress.ofLiteral("fd00::1:2");
 
     private static String hex(ByteBuffer written) {
-        return HexFormat.of().formatHex(written.array(), 0, written.position());
+        byte[] bytes = new byte[written.position()];
+        written.get(0, bytes);
+        return HexFormat.of().formatHex(bytes);
     }
 
     private static ByteBuffer bytes(String hex) {
