@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Whether people look at the output, how wide their terminal is, and how long lines are broken for it. */
@@ -20,8 +21,8 @@ public final class Terminal {
 
     /** {@return whether the output goes to a terminal} */
     public static boolean isPresent() {
-        Console console = System.console();
-        return console != null && console.isTerminal();
+        // Some have none.
+        return Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
     }
 
     /** {@return the width in characters: that of the variable COLUMNS, or of the terminal if there is one} */
