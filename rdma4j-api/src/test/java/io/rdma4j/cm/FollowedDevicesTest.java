@@ -257,6 +257,8 @@ class FollowedDevicesTest {
         assertThat(log.lines()).singleElement().asString().contains("not now");
         roce.openFailure = null;
         awaitServed(roce);
+        // Otherwise it is said during the next test.
+        until("it is said", () -> log.lines().size() == 2);
     }
 
     @ParameterizedTest
