@@ -172,8 +172,10 @@ class DatagramChannelTest {
             assertThat(got.getInt(0)).isEqualTo(4);
             server.disconnect();
             stranger.send(numbered(5, 4), to);
-            assertThat(server.receive(got.clear())).isEqualTo(stranger.getLocalAddress());
-            assertThat(got.getInt(0)).isEqualTo(5);
+            // What the stranger has sent before may still have been on its way.
+            do {
+                assertThat(server.receive(got.clear())).isEqualTo(stranger.getLocalAddress());
+            } while (got.getInt(0) != 5);
         }
     }
 

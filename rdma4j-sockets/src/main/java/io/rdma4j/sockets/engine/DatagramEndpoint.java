@@ -3,10 +3,10 @@ package io.rdma4j.sockets.engine;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
-import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.sockets.protocol.DatagramHeader;
 import io.rdma4j.sockets.protocol.DatagramPeer;
 import io.rdma4j.sockets.protocol.Introduction;
+import io.rdma4j.sockets.udp.UdpSocket;
 import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
@@ -18,10 +18,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketException;
-import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.channels.DatagramChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -50,7 +48,7 @@ public final class DatagramEndpoint {
 
     private final SocketEngine engine;
     private final SocketSettings settings;
-    private final DatagramChannel socket;
+    private final UdpSocket socket;
     private final InetSocketAddress local;
     private final ReadinessListener listener;
     private final ReentrantLock lock = new ReentrantLock();
@@ -134,12 +132,12 @@ public final class DatagramEndpoint {
      */
     private record Arrival(Side side, InetSocketAddress source, ByteBuffer data, int slot) {}
 
-    private DatagramEndpoint(SocketEngine engine, SocketSettings settings, DatagramChannel socket,
-            InetSocketAddress local, ReadinessListener listener) {
+    private DatagramEndpoint(SocketEngine engine, SocketSettings settings, UdpSocket socket,
+            ReadinessListener listener) {
         this.engine = engine;
         this.settings = settings;
         this.socket = socket;
-        this.local = local;
+        local = socket.local();
         this.listener = listener;
         reading = new SelectorWait(engine);
         writing = new SelectorWait(engine);
@@ -158,19 +156,14 @@ public final class DatagramEndpoint {
     public static DatagramEndpoint bind(SocketEngine engine, SocketSettings settings,
             @Nullable ProtocolFamily family, @Nullable InetSocketAddress local,
             ReadinessListener listener) throws IOException {
-        DatagramChannel socket = family == null
-                ? JdkProvider.provider().openDatagramChannel()
-                : JdkProvider.provider().openDatagramChannel(family);
+        UdpSocket socket = UdpSocket.bind(family, settings.reuseAddress(), local);
         try {
-            socket.setOption(StandardSocketOptions.SO_REUSEADDR, settings.reuseAddress());
-            socket.bind(local).configureBlocking(false);
-            InetSocketAddress bound = (InetSocketAddress) socket.getLocalAddress();
-            DatagramEndpoint made = new DatagramEndpoint(engine, settings, socket, bound,
-                    listener);
-            if (!bound.getAddress().isAnyLocalAddress()) {
-                made.openSide(bound.getAddress());
+            DatagramEndpoint made = new DatagramEndpoint(engine, settings, socket, listener);
+            InetAddress address = made.local.getAddress();
+            if (!address.isAnyLocalAddress()) {
+                made.openSide(address);
             }
-            engine.datagrams().add(socket, made::onIntroductions);
+            engine.introductions().add(socket, made::onIntroductions);
             return made;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -188,11 +181,7 @@ public final class DatagramEndpoint {
         if (!local.getAddress().isAnyLocalAddress()) {
             return local;
         }
-        try (DatagramChannel asked = JdkProvider.provider().openDatagramChannel()) {
-            asked.connect(peer);
-            InetSocketAddress found = (InetSocketAddress) asked.getLocalAddress();
-            return new InetSocketAddress(found.getAddress(), local.getPort());
-        }
+        return new InetSocketAddress(UdpSocket.sourceFor(peer), local.getPort());
     }
 
     private Side openSide(InetAddress address) throws IOException {
@@ -232,6 +221,8 @@ public final class DatagramEndpoint {
             if (to != null) {
                 peer(to);
             }
+            // What has come until now is for whom it was connected to until now.
+            poll();
             remote = to;
             Deque<Arrival> kept = new ArrayDeque<>();
             for (Arrival each : arrivals) {
@@ -254,12 +245,12 @@ public final class DatagramEndpoint {
 
     private void onReceived(Side side, int slot, long length) throws RdmaException {
         ByteBuffer data = side.queue.received(slot, length);
-        InetSocketAddress source = DatagramHeader.read(data);
-        if (source == null || isClosed) {
+        DatagramHeader header = DatagramHeader.read(data);
+        if (header == null || isClosed) {
             side.queue.postReceive(slot);
             return;
         }
-        InetSocketAddress scoped = scoped(source, side.queue.local().getAddress());
+        InetSocketAddress scoped = source(header, side.queue.local().getAddress());
         Peer known = peers.get(scoped);
         if (known != null) {
             known.state().onDatagram(System.nanoTime());
@@ -271,19 +262,16 @@ public final class DatagramEndpoint {
         }
     }
 
-    /** {@return the address as this host knows it} A link-local one is on the link where it was received. */
-    private static InetSocketAddress scoped(InetSocketAddress source, InetAddress by) {
-        if (!source.getAddress().isLinkLocalAddress()
-                || !(source.getAddress() instanceof Inet6Address from)
-                || !(by instanceof Inet6Address own)) {
-            return source;
-        }
+    /** {@return the sender as this host knows it} A link-local address is on the link where the datagram was received. */
+    private static InetSocketAddress source(DatagramHeader header, InetAddress by) {
         try {
-            return new InetSocketAddress(
-                    Inet6Address.getByAddress(null, from.getAddress(), own.getScopeId()),
-                    source.getPort());
+            InetAddress address = InetAddress.getByAddress(header.address());
+            boolean isOfLink = address.isLinkLocalAddress() && address instanceof Inet6Address;
+            return new InetSocketAddress(isOfLink && by instanceof Inet6Address own
+                    ? Inet6Address.getByAddress(null, header.address(), own.getScopeId())
+                    : address, header.port());
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("an address of 16 bytes", e);
+            throw new IllegalStateException("an address has 4 or 16 bytes", e);
         }
     }
 
@@ -293,12 +281,13 @@ public final class DatagramEndpoint {
         try {
             for (int i = 0; i < BATCH && !isClosed; i++) {
                 introductions.clear();
-                InetSocketAddress source = (InetSocketAddress) socket.receive(introductions);
+                InetSocketAddress source = socket.receive(introductions);
                 if (source == null) {
                     break;
                 }
                 introductions.flip();
-                Introduction read = Introduction.read(introductions, source.getAddress());
+                Introduction read = Introduction.read(introductions,
+                        source.getAddress().getAddress());
                 if (read != null) {
                     onIntroduction(read, source);
                 }
@@ -439,7 +428,7 @@ public final class DatagramEndpoint {
     private void introduce(Peer peer, InetSocketAddress to, boolean hasData) throws IOException {
         DatagramQueue queue = peer.side().queue;
         ByteBuffer head = ByteBuffer.allocate(Introduction.MOST_BYTES);
-        new Introduction(hasData, queue.number(), queue.local().getAddress()).put(head);
+        new Introduction(hasData, queue.number()).put(head, queue.address());
         if (!hasData) {
             socket.send(head.flip(), to);
             return;
@@ -541,7 +530,7 @@ public final class DatagramEndpoint {
             lock.unlock();
         }
         CountDownLatch isPortFree = new CountDownLatch(1);
-        engine.datagrams().close(socket, isPortFree::countDown);
+        engine.introductions().close(socket, isPortFree::countDown);
         boolean mayWait = !engine.isLedByCaller();
         if (mayWait) {
             closing.await(this::isDrained, System.nanoTime() + PATIENCE.toNanos());

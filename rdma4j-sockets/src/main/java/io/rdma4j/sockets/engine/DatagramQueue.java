@@ -50,6 +50,7 @@ final class DatagramQueue {
 
     private final CmId id;
     private final InetSocketAddress local;
+    private final byte[] address;
     private final int mostBytes;
     private final int sends;
     private final int receives;
@@ -76,6 +77,7 @@ final class DatagramQueue {
             SocketEngine.EventUser events, SocketEngine.CompletionUser user)
             throws RdmaException, SocketException {
         this.local = local;
+        address = local.getAddress().getAddress();
         trafficClass = settings.typeOfService();
         id = engine.newId(PortSpace.UDP, events);
         MemoryRegion registered = null;
@@ -88,7 +90,7 @@ final class DatagramQueue {
             // A datagram that is longer than its receive would end the queue pair.
             stride = Math.max(mtu, DatagramHeader.MOST_DATAGRAM);
             mostBytes = Math.min(mtu, DatagramHeader.MOST_DATAGRAM)
-                    - DatagramHeader.length(local.getAddress());
+                    - DatagramHeader.length(address);
             sends = count(settings.sendBytes(), settings.sends(), deepest);
             receives = count(settings.receiveBytes(), settings.credits(), deepest);
             gidIndex = gidIndex();
@@ -176,6 +178,11 @@ final class DatagramQueue {
         return local;
     }
 
+    /** {@return the bytes of its address, which the caller must not change} */
+    byte[] address() {
+        return address;
+    }
+
     String device() {
         return id.context().device().name();
     }
@@ -226,7 +233,7 @@ final class DatagramQueue {
         int slot = free[freeCount - 1];
         int at = slot * stride;
         ByteBuffer to = bytes.duplicate().limit(at + stride).position(at);
-        DatagramHeader.put(to, local);
+        DatagramHeader.put(to, address, local.getPort());
         for (int i = first; i < first + buffers; i++) {
             to.put(from[i]);
         }

@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.sockets.udp.UdpWatch;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
@@ -48,7 +49,7 @@ public final class SocketEngine {
     private final CompletionChannel completions = CompletionChannel.create(set);
     private final CmEventChannel events = CmEventChannel.create(set);
     private final OpenSockets open = new OpenSockets();
-    private final DatagramService datagrams = new DatagramService();
+    private final UdpWatch introductions = new UdpWatch();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
     private final AtomicLong numbers = new AtomicLong();
@@ -130,8 +131,8 @@ public final class SocketEngine {
     }
 
     /** {@return what waits for the introductions of datagram endpoints} */
-    DatagramService datagrams() {
-        return datagrams;
+    UdpWatch introductions() {
+        return introductions;
     }
 
     /** {@return where completion queues report, whose user context is a {@link CompletionUser}} */

@@ -3,10 +3,6 @@ package io.rdma4j.sockets.protocol;
 
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
 /**
@@ -15,40 +11,56 @@ import java.nio.ByteBuffer;
 public final class DatagramHeader {
     /** How long a datagram is at most, with its header. C: {@code RS_SNDLOWAT}. */
     public static final int MOST_DATAGRAM = 2048;
+    /** How long addresses of the two versions of IP are. */
+    static final int ADDRESS_4 = 4;
+    static final int ADDRESS_6 = 16;
 
     private static final int VERSION_4 = 4;
     private static final int LENGTH_4 = 8;
-    private static final int ADDRESS_4 = 4;
     private static final int VERSION_6 = 6;
     private static final int LENGTH_6 = 24;
-    private static final int ADDRESS_6 = 16;
 
-    private DatagramHeader() {}
+    private final byte[] address;
+    private final int port;
 
-    /** {@return how long the header is that names an address, in bytes} */
-    public static int length(InetAddress address) {
-        return address instanceof Inet4Address ? LENGTH_4 : LENGTH_6;
+    private DatagramHeader(byte[] address, int port) {
+        this.address = address;
+        this.port = port;
     }
 
-    /** Writes the header of a sender. The buffer, in network order, moves on. */
-    public static void put(ByteBuffer to, InetSocketAddress sender) {
-        InetAddress address = sender.getAddress();
-        boolean isVersion4 = address instanceof Inet4Address;
+    /** {@return the address of the sender, of 4 or 16 bytes} The caller must not change them. */
+    public byte[] address() {
+        return address;
+    }
+
+    /** {@return the port of the sender} */
+    public int port() {
+        return port;
+    }
+
+    /** {@return how long the header is that names an address, in bytes} */
+    public static int length(byte[] address) {
+        return address.length == ADDRESS_4 ? LENGTH_4 : LENGTH_6;
+    }
+
+    /** Writes the header of a sender, with an address of 4 or 16 bytes. The buffer, in network order, moves on. */
+    public static void put(ByteBuffer to, byte[] address, int port) {
+        boolean isVersion4 = address.length == ADDRESS_4;
         to.put((byte) (isVersion4 ? VERSION_4 : VERSION_6)).put((byte) length(address))
-                .putShort((short) sender.getPort());
+                .putShort((short) port);
         if (!isVersion4) {
             // The flow.
             to.putInt(0);
         }
-        to.put(address.getAddress());
+        to.put(address);
     }
 
     /**
-     * {@return the sender that a header names, null if it is none}
+     * {@return the header of a datagram, null if it has none}
      *
      * @param from in network order, with the whole datagram; it moves on to the bytes behind the header
      */
-    public static @Nullable InetSocketAddress read(ByteBuffer from) {
+    public static @Nullable DatagramHeader read(ByteBuffer from) {
         if (from.remaining() < LENGTH_4) {
             return null;
         }
@@ -56,23 +68,19 @@ public final class DatagramHeader {
         int length = from.get();
         int port = from.getShort() & 0xffff;
         if (version == VERSION_4 && length == LENGTH_4) {
-            return new InetSocketAddress(address(from, ADDRESS_4), port);
+            return new DatagramHeader(address(from, ADDRESS_4), port);
         }
         if (version == VERSION_6 && length == LENGTH_6
                 && from.remaining() >= LENGTH_6 - Integer.BYTES) {
             from.getInt();
-            return new InetSocketAddress(address(from, ADDRESS_6), port);
+            return new DatagramHeader(address(from, ADDRESS_6), port);
         }
         return null;
     }
 
-    static InetAddress address(ByteBuffer from, int length) {
+    private static byte[] address(ByteBuffer from, int length) {
         byte[] bytes = new byte[length];
         from.get(bytes);
-        try {
-            return InetAddress.getByAddress(bytes);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("an address has 4 or 16 bytes", e);
-        }
+        return bytes;
     }
 }

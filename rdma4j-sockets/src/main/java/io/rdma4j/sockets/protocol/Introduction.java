@@ -3,8 +3,6 @@ package io.rdma4j.sockets.protocol;
 
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 
 /**
@@ -13,40 +11,37 @@ import java.nio.ByteBuffer;
  *
  * @param hasData whether a datagram follows, and an answer is wanted. C: {@code RS_OP_DATA}, else {@code RS_OP_CTRL}
  * @param queuePairNumber of its sender, 24 bits
- * @param address of that queue pair
  */
-public record Introduction(boolean hasData, int queuePairNumber, InetAddress address) {
+public record Introduction(boolean hasData, int queuePairNumber) {
     /** How long it is at most, in bytes. */
     public static final int MOST_BYTES = 28;
 
     private static final int TAG = 0x5555_5555;
     private static final int VERSION_4 = 4;
     private static final int LENGTH_4 = 16;
-    private static final int ADDRESS_4 = 4;
     private static final int VERSION_6 = 6;
     private static final int LENGTH_6 = 28;
-    private static final int ADDRESS_6 = 16;
     private static final int DATA = 0;
     private static final int CONTROL = 7;
     private static final int NUMBERS = 0xff_ffff;
 
-    /** Writes it. The buffer, in network order, moves on. */
-    public void put(ByteBuffer to) {
-        boolean isVersion4 = address instanceof Inet4Address;
+    /** Writes it with the address of its sender's queue pair, of 4 or 16 bytes. The buffer, in network order, moves on. */
+    public void put(ByteBuffer to, byte[] address) {
+        boolean isVersion4 = address.length == DatagramHeader.ADDRESS_4;
         to.putInt(TAG).put((byte) (isVersion4 ? VERSION_4 : VERSION_6))
                 .put((byte) (hasData ? DATA : CONTROL))
                 .put((byte) (isVersion4 ? LENGTH_4 : LENGTH_6)).put((byte) 0)
-                .putInt(queuePairNumber & NUMBERS).put(address.getAddress());
+                .putInt(queuePairNumber & NUMBERS).put(address);
     }
 
     /**
-     * {@return what a peer has sent, null if it is no introduction}
+     * {@return what a peer has sent, null if it is no introduction} The address that it names is left to the source.
      *
      * @param from in network order; it moves on to the datagram behind it
-     * @param source whose IP version it has to have
+     * @param source from which it came, of 4 or 16 bytes; an introduction is of the same version of IP
      */
-    public static @Nullable Introduction read(ByteBuffer from, InetAddress source) {
-        boolean isVersion4 = source instanceof Inet4Address;
+    public static @Nullable Introduction read(ByteBuffer from, byte[] source) {
+        boolean isVersion4 = source.length == DatagramHeader.ADDRESS_4;
         int expected = isVersion4 ? LENGTH_4 : LENGTH_6;
         if (from.remaining() < expected || from.getInt() != TAG) {
             return null;
@@ -60,7 +55,7 @@ public record Introduction(boolean hasData, int queuePairNumber, InetAddress add
         if (version != (isVersion4 ? VERSION_4 : VERSION_6) || length != expected || !isKnown) {
             return null;
         }
-        return new Introduction(operation == DATA, number,
-                DatagramHeader.address(from, isVersion4 ? ADDRESS_4 : ADDRESS_6));
+        from.position(from.position() + source.length);
+        return new Introduction(operation == DATA, number);
     }
 }

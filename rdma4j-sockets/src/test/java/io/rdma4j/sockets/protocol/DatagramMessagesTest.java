@@ -7,18 +7,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Headers of datagrams and introductions, byte by byte, and such as no program of ours sends. */
 class DatagramMessagesTest {
-    private static final InetAddress SOURCE_4 = InetAddress.ofLiteral("10.1.2.3");
-    private static final InetAddress SOURCE_6 = InetAddress.ofLiteral("fd00::1:2");
+    private static final byte[] SOURCE_4 = InetAddress.ofLiteral("10.1.2.3").getAddress();
+    private static final byte[] SOURCE_6 = InetAddress.ofLiteral("fd00::1:2").getAddress();
 
     private static String hex(ByteBuffer written) {
         byte[] bytes = new byte[written.position()];
@@ -35,12 +35,14 @@ class DatagramMessagesTest {
         "fd00::1:2, 0618 1c06 00000000 fd000000000000000000000000010002"})
     void headerNamesItsSender(String address, String expected) {
         ByteBuffer out = ByteBuffer.allocate(64);
-        InetSocketAddress sender = new InetSocketAddress(InetAddress.ofLiteral(address), 7174);
-        DatagramHeader.put(out, sender);
+        byte[] sender = InetAddress.ofLiteral(address).getAddress();
+        DatagramHeader.put(out, sender, 7174);
         assertThat(hex(out)).isEqualTo(expected.replace(" ", ""));
-        assertThat(out.position()).isEqualTo(DatagramHeader.length(sender.getAddress()));
+        assertThat(out.position()).isEqualTo(DatagramHeader.length(sender));
         out.put((byte) 9).flip();
-        assertThat(DatagramHeader.read(out)).isEqualTo(sender);
+        DatagramHeader read = Objects.requireNonNull(DatagramHeader.read(out));
+        assertThat(read.address()).isEqualTo(sender);
+        assertThat(read.port()).isEqualTo(7174);
         assertThat(out.remaining()).isEqualTo(1);
     }
 
@@ -57,9 +59,9 @@ class DatagramMessagesTest {
         "fd00::1:2, true, 55555555 06 00 1c 00 00123456 fd000000000000000000000000010002"})
     void introductionNamesAQueuePair(String address, boolean hasData, String expected) {
         ByteBuffer out = ByteBuffer.allocate(64);
-        InetAddress own = InetAddress.ofLiteral(address);
-        Introduction introduction = new Introduction(hasData, 0x123456, own);
-        introduction.put(out);
+        byte[] own = InetAddress.ofLiteral(address).getAddress();
+        Introduction introduction = new Introduction(hasData, 0x123456);
+        introduction.put(out, own);
         assertThat(hex(out)).isEqualTo(expected.replace(" ", ""));
         out.put((byte) 1).flip();
         assertThat(Introduction.read(out, own)).isEqualTo(introduction);
@@ -78,9 +80,9 @@ class DatagramMessagesTest {
     @Test
     void introductionIsOfTheVersionOfItsSource() {
         ByteBuffer out = ByteBuffer.allocate(64);
-        new Introduction(true, 1, SOURCE_4).put(out);
+        new Introduction(true, 1).put(out, SOURCE_4);
         assertThat(Introduction.read(out.clear(), SOURCE_6)).isNull();
-        new Introduction(true, 1, SOURCE_6).put(out.clear());
+        new Introduction(true, 1).put(out.clear(), SOURCE_6);
         assertThat(Introduction.read(out.clear(), SOURCE_4)).isNull();
     }
 

@@ -3,7 +3,6 @@ package io.rdma4j.sockets.protocol;
 
 import org.junit.jupiter.api.Test;
 
-import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,7 +14,7 @@ class DatagramPeerTest {
     private final DatagramPeer peer = new DatagramPeer();
 
     private static Introduction introduction(int number) {
-        return new Introduction(false, number, InetAddress.ofLiteral("10.1.2.3"));
+        return new Introduction(false, number);
     }
 
     @Test

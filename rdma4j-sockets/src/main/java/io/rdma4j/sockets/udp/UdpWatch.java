@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.sockets.engine;
+package io.rdma4j.sockets.udp;
 
 import io.rdma4j.jdk.JdkProvider;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Waits for the introductions of peers at the UDP sockets of all datagram endpoints. It has one thread while there is one. C: the thread
+ * Waits for messages at UDP sockets. It has one thread while there is one. C: the thread
  * {@code udp_svc} of librdmacm. Thread safe.
  */
-final class DatagramService {
-    private static final System.Logger LOG = System.getLogger(DatagramService.class.getName());
+public final class UdpWatch {
+    private static final System.Logger LOG = System.getLogger(UdpWatch.class.getName());
 
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
     /** Guarded by this. */
     private @Nullable Selector selector;
+
+    /** Without a socket, and so without a thread. */
+    public UdpWatch() {}
 
     /** Done by the thread. */
     private interface Task {
         void run(Selector selector) throws IOException;
     }
 
-    /** Tells an endpoint when something has come to its socket, which does not block. */
-    void add(DatagramChannel socket, Runnable told) throws IOException {
-        execute(used -> socket.register(used, SelectionKey.OP_READ, told));
+    /** Runs something each time a message has come to a socket. */
+    public void add(UdpSocket socket, Runnable told) throws IOException {
+        execute(used -> socket.channel().register(used, SelectionKey.OP_READ, told));
     }
 
-    /** Closes the socket of an endpoint, whose port is free when the task has run. */
-    void close(DatagramChannel socket, Runnable closed) {
+    /** Closes a socket, whose port is free when the other task runs. */
+    public void close(UdpSocket socket, Runnable closed) {
         try {
             execute(used -> {
-                SelectionKey key = socket.keyFor(used);
+                SelectionKey key = socket.channel().keyFor(used);
                 if (key != null) {
                     key.cancel();
                     used.selectNow();
