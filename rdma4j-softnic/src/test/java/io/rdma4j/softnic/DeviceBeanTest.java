@@ -119,7 +119,7 @@ class DeviceBeanTest {
     private static void assertCountersAreNumbers(DeviceContext context) throws Exception {
         ObjectName name = new ObjectName("io.rdma4j:type=Device,name=roce_lo");
         assertThat(SERVER.getMBeanInfo(name).getAttributes())
-                .filteredOn(each -> each.getType().equals("long"))
+                .filteredOn(each -> each.getType().equals("java.lang.Long"))
                 .extracting(MBeanAttributeInfo::getName)
                 .containsExactlyElementsOf(context.counters().keySet());
         assertThat(SERVER.getAttribute(name, "sent_pkts"))

@@ -15,6 +15,8 @@ import javax.management.MBeanException;
 import javax.management.MBeanInfo;
 import javax.management.ReflectionException;
 import javax.management.StandardMBean;
+import javax.management.openmbean.OpenMBeanAttributeInfoSupport;
+import javax.management.openmbean.SimpleType;
 
 /**
  * A device's bean with one attribute more for each counter, a {@code long} of the counter's name: what draws curves takes numbers,
@@ -46,8 +48,8 @@ final class CountingBean extends StandardMBean {
     public MBeanInfo getMBeanInfo() {
         MBeanInfo plain = super.getMBeanInfo();
         Stream<MBeanAttributeInfo> numbers = bean.getCounters().keySet().stream()
-                .map(name -> new MBeanAttributeInfo(name, long.class.getName(),
-                        "The counter of this name", true, false, false));
+                .map(name -> new OpenMBeanAttributeInfoSupport(name, "The counter of this name",
+                        SimpleType.LONG, true, false, false));
         return new MBeanInfo(plain.getClassName(), plain.getDescription(),
                 Stream.concat(Arrays.stream(plain.getAttributes()), numbers)
                         .toArray(MBeanAttributeInfo[]::new),

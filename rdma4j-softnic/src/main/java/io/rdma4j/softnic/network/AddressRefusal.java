@@ -17,8 +17,6 @@ import java.net.SocketException;
 
 /** Why an address cannot be had, in the same words on every network. */
 public final class AddressRefusal {
-    private static final boolean IS_LINUX = System.getProperty("os.name", "").equals("Linux");
-
     private AddressRefusal() {}
 
     /** {@return EADDRNOTAVAIL: it is no address of this machine} */
@@ -74,26 +72,13 @@ public final class AddressRefusal {
     }
 
     /**
-     * Checks that packets to a group can arrive. Linux lets programs join IPv6 groups by its loopback interface, and delivers nothing:
-     * it has no route for them there, and with one it drops them.
-     *
-     * @throws RdmaException EADDRNOTAVAIL if they cannot
+     * {@return EADDRNOTAVAIL: nothing that is sent to a group of IPv6 arrives by the loopback interface, though Linux lets programs
+     * join} Linux has no route for it there, and with one it drops it.
      */
-    public static void requireDelivery(Gid group, NetworkInterface networkInterface)
-            throws RdmaException {
-        if (!group.isIpv4() && IS_LINUX && isLoopback(networkInterface)) {
-            throw notJoined(group.address(), networkInterface, "Linux delivers no IPv6 multicast"
-                    + " by its loopback interface; use a group of IPv4, or an address of another"
-                    + " interface", null);
-        }
-    }
-
-    private static boolean isLoopback(NetworkInterface networkInterface) {
-        try {
-            return networkInterface.isLoopback();
-        } catch (SocketException gone) {
-            return false;
-        }
+    public static RdmaException notDelivered(Gid group, NetworkInterface networkInterface) {
+        return notJoined(group.address(), networkInterface, "this system delivers no IPv6 multicast"
+                + " by its loopback interface; use a group of IPv4, or an address of another"
+                + " interface", null);
     }
 
     /** {@return EADDRNOTAVAIL: the interface cannot join a multicast group} */

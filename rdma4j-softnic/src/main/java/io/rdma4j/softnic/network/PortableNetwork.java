@@ -17,6 +17,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
@@ -150,9 +151,20 @@ public final class PortableNetwork implements DatagramNetwork {
         return ports.add(port);
     }
 
+    /** {@return false for the loopback interface of Linux, unlike those of other systems} */
+    private boolean deliversGroups() {
+        try {
+            return !networkInterface.isLoopback() || networkInterface.supportsMulticast();
+        } catch (SocketException gone) {
+            return true;
+        }
+    }
+
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        AddressRefusal.requireDelivery(group, networkInterface);
+        if (!group.isIpv4() && !deliversGroups()) {
+            throw AddressRefusal.notDelivered(group, networkInterface);
+        }
         InetAddress address = LinkScope.address(group, networkInterface.getIndex());
         DatagramChannel channel = null;
         try {

@@ -25,6 +25,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.util.List;
 import java.util.Objects;
 
@@ -361,7 +362,9 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        AddressRefusal.requireDelivery(group, networkInterface);
+        if (!group.isIpv4() && isLoopback()) {
+            throw AddressRefusal.notDelivered(group, networkInterface);
+        }
         Arena memory = Arena.ofShared();
         LinuxSocket socket = null;
         try {
@@ -383,6 +386,14 @@ public final class LinuxNetwork implements DatagramNetwork {
         } catch (OutOfMemoryError none) {
             close(socket, memory);
             throw MemoryErrors.outOfMemory("attach to multicast group", none);
+        }
+    }
+
+    private boolean isLoopback() {
+        try {
+            return networkInterface.isLoopback();
+        } catch (SocketException gone) {
+            return false;
         }
     }
 
