@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.protocol;
 
-import java.util.concurrent.TimeUnit;
-
 /**
  * What is known of a peer that datagrams go to, and so which way the next one takes. The first goes over UDP, behind an {@link
  * Introduction}, and the answer names the peer's queue pair. Of a peer that is silent one datagram in a second goes over UDP again: it may be
@@ -12,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class DatagramPeer {
     private static final int UNKNOWN = -1;
-    private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SILENCE_NS = 1_000_000_000;
 
     private int queuePair = UNKNOWN;
     /** When it has shown that it is there, or was asked. */
