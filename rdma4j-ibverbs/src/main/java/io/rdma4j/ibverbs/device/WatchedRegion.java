@@ -6,6 +6,10 @@ public interface WatchedRegion {
     /** {@return whether its memory is still there} */
     boolean isAlive();
 
-    /** Ends its registration if that is possible now. {@return whether it has ended} */
+    /**
+     * Ends its registration if that is possible now.
+     *
+     * @return whether it has ended
+     */
     boolean endAccess();
 }

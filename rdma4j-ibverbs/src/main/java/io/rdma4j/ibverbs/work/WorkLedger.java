@@ -21,9 +21,10 @@ public interface WorkLedger {
 
     /**
      * Stores the request that is {@code ahead} requests after the next one, for which there must be room. {@link #commit}
-     * posts it. {@return its number}
+     * posts it.
      *
      * @param isSignaled whether it completes in the completion queue also if it succeeds
+     * @return its number
      */
     long note(int ahead, long id, WorkCompletionOpcode opcode, boolean isSignaled);
 
