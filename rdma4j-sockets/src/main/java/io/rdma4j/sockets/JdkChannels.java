@@ -107,17 +107,16 @@ final class JdkChannels {
         enter();
         try {
             SelectionKey known = key.inner;
-            if (known == null) {
-                return;
+            if (known != null) {
+                known.cancel();
+                inner.selectNow(_ -> {});
             }
-            known.cancel();
-            inner.selectNow(_ -> {});
         } catch (IOException | ClosedSelectorException e) {
             LOG.log(System.Logger.Level.DEBUG, "the selector was closed meanwhile", e);
         } finally {
             gate.unlock();
         }
-        // Who watched here, or waited, has to begin anew.
+        // Who watched here, or waited, has left to let this thread in, also if there was nothing to let go.
         hasFound = true;
         onReady.run();
     }
