@@ -10,6 +10,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -111,7 +112,12 @@ class IdOptionsTest extends CmStage {
                 MemoryRegion received = server.protectionDomain().allocateRegion(64,
                         AccessFlag.LOCAL_WRITE)) {
             client.postSend(1, sent, 0, 64, SendFlag.SIGNALED);
-            Thread.sleep(retries == 5 ? 900 : 20);
+            if (retries == 5) {
+                Thread.sleep(900);
+            } else {
+                Wait.until("the receiver was not ready",
+                        () -> server.queuePair().counters().get("send_rnr_err") >= 1);
+            }
             server.postReceive(2, received, 0, 64);
             assertThat(client.pollSendCompletion(LONG)).isNotNull()
                     .returns(WorkCompletionStatus.SUCCESS, WorkCompletion::status);

@@ -141,8 +141,7 @@ class HostilePeersTest {
         long memory = memory() - usualMemory;
         long descriptors = descriptors() - usualDescriptors;
         closeAll();
-        Wait.until("the descriptors are free", () -> descriptors() <= usualDescriptors + 2,
-                () -> Thread.sleep(10));
+        Wait.until("the descriptors are free", () -> descriptors() <= usualDescriptors + 2);
         System.out.printf(
                 "%s: %d MiB more memory and %d more descriptors; afterwards %d MiB and %d%n",
                 what, memory / MIB, descriptors, (memory() - usualMemory) / MIB,
@@ -188,8 +187,7 @@ class HostilePeersTest {
 
     private void awaitMoreThan(int bytes, String what) throws Exception {
         for (Socket each : sockets) {
-            Wait.until(what, () -> each.getInputStream().available() > bytes,
-                    () -> Thread.sleep(1));
+            Wait.until(what, () -> each.getInputStream().available() > bytes);
         }
     }
 

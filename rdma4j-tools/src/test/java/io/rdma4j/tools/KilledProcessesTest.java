@@ -80,6 +80,7 @@ class KilledProcessesTest {
                 while (doomed.size() < DOOMED_PAIRS) {
                     doomed.add(Pair.start(loopback, ADDRESS));
                 }
+                // So that they die at any moment of their lives.
                 Thread.sleep(random.nextInt(LONGEST_LIFE_MS / DOOMED_PAIRS));
                 // In either order.
                 Pair pair = doomed.remove(random.nextInt(DOOMED_PAIRS));

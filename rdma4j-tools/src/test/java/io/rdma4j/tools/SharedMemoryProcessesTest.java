@@ -91,9 +91,9 @@ class SharedMemoryProcessesTest {
     void aPeerThatIsStoppedForAWhileGoesOn() throws Exception {
         try (Program server = server("auto"); Program client = client("auto", server)) {
             signal("STOP", server);
-            Thread.sleep(300);
+            client.lineWith("waits");
             signal("CONT", server);
-            Thread.sleep(300);
+            client.lineWith("goes on");
             end(client);
         }
     }
