@@ -32,7 +32,8 @@ class NamesOfCTest {
             # Names of C
 
             Each function, struct, field, enum and constant of rdma-core's `verbs.h`, `rdma_cma.h` and `rdma_verbs.h` (and the reasons of
-            `ib_cm.h`), by the alphabet, with its place here, or none and the reason why. The search of the Javadoc finds the same names.
+            `ib_cm.h`), by the alphabet, with its place here, or none and the reason why. The search of the Javadoc finds the same names. Those of
+            `rsocket.h`: [sockets](../howto/sockets.md#names-of-c).
 
             Generated from [c-functions.txt](../../rdma4j-api/src/test/resources/io/rdma4j/verbs/c-functions.txt),
             [c-names.txt](../../rdma4j-api/src/test/resources/io/rdma4j/verbs/c-names.txt) and the tags `{@index …}` of the API's Javadoc;

@@ -14,13 +14,13 @@ import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
-import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.DatagramChannel;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.MembershipKey;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.spi.SelectorProvider;
@@ -37,7 +37,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>A datagram has at most 2040 bytes (IPv6: 2024), and 1016 (1000) where the path MTU is 1024 bytes. A channel has room for 64 datagrams in each
  * direction, unless {@link java.net.StandardSocketOptions#SO_SNDBUF} and {@link java.net.StandardSocketOptions#SO_RCVBUF} say otherwise before it is bound, at 2048
- * bytes each. There are neither groups nor a socket. It can be registered with a selector of {@link RdmaSockets#openSelector}. C: a {@code rsocket} of type {@code
+ * bytes each. There are no groups. It can be registered with a selector of {@link RdmaSockets#openSelector}. C: a {@code rsocket} of type {@code
  * SOCK_DGRAM}. Thread safe.
  *
  * @since 0.1.0
@@ -52,6 +52,10 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final ByteBuffer[] oneToWrite = new ByteBuffer[1];
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_DATAGRAMS);
     private final DatagramReadiness readiness = new DatagramReadiness(this);
+    private final BlockingCalls calls;
+    private final DatagramSocket socket;
+    /** Of the datagram that was received last, under the lock of reading. */
+    private @Nullable InetSocketAddress source;
     private volatile @Nullable DatagramEndpoint endpoint;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress remoteAddress;
@@ -59,6 +63,21 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     RdmaDatagramChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
         super(provider);
         this.family = family;
+        calls = BlockingCalls.interruptible(this, this::begin, this::end);
+        socket = new ChannelDatagramSocket(this, new SocketOperations(), true);
+    }
+
+    /** One that programs do not see, behind its socket. */
+    private RdmaDatagramChannel(@Nullable ProtocolFamily family) {
+        super(RdmaSelectorProvider.INSTANCE);
+        this.family = family;
+        calls = BlockingCalls.ofSocket(this, "Receive");
+        socket = new ChannelDatagramSocket(this, new SocketOperations(), false);
+    }
+
+    /** {@return a socket without a channel, which an interruption ends only in a virtual thread} */
+    static DatagramSocket openSocket(@Nullable ProtocolFamily family) {
+        return new RdmaDatagramChannel(family).socket;
     }
 
     @Override
@@ -80,7 +99,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     // ---------------------------------------------------------------- addresses
 
     /**
-     * Binds to a local address. C: {@code rbind}.
+     * Binds to a local address. C: {@index rbind}.
      *
      * @param local an address of a RoCE device, or the wildcard address for all; null for that, with any port; port 0 for any
      * @throws java.net.BindException if the address or the port cannot be had
@@ -127,19 +146,25 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     }
 
     /**
-     * Exchanges datagrams with one peer alone from now on; it is not asked. C: {@code rconnect}.
+     * Exchanges datagrams with one peer alone from now on; it is not asked. C: {@index rconnect}.
      *
      * @throws SocketException if no RoCE device leads there
      */
     @Override
     public RdmaDatagramChannel connect(SocketAddress remote) throws IOException {
+        connect(remote, false);
+        return this;
+    }
+
+    /** @param replaces whether it may be connected to another peer until now */
+    void connect(SocketAddress remote, boolean replaces) throws IOException {
         InetSocketAddress to = destination(remote);
         readLock.lock();
         writeLock.lock();
         stateLock.lock();
         try {
             requireOpen();
-            if (remoteAddress != null) {
+            if (remoteAddress != null && !replaces) {
                 throw new AlreadyConnectedException();
             }
             requirePort(to, "connect");
@@ -152,7 +177,6 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
             writeLock.unlock();
             readLock.unlock();
         }
-        return this;
     }
 
     private InetSocketAddress destination(SocketAddress remote) {
@@ -209,7 +233,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     // ---------------------------------------------------------------- receiving
 
     /**
-     * Receives a datagram. What the buffer has no room for is lost. C: {@code rrecvfrom}.
+     * Receives a datagram. What the buffer has no room for is lost. C: {@index rrecvfrom}.
      *
      * @return from whom; null if there is none and the channel does not block
      * @throws SocketException if the device is gone
@@ -219,18 +243,33 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         if (dst.isReadOnly()) {
             throw new IllegalArgumentException("Read-only buffer");
         }
+        return receive(dst, TimeLimit.NEVER);
+    }
+
+    /**
+     * {@return from whom} The channel blocks.
+     *
+     * @param timeoutNs how long to wait; {@link Long#MAX_VALUE} for no limit
+     * @throws SocketTimeoutException if nothing comes in time
+     */
+    InetSocketAddress receive(ByteBuffer dst, long timeoutNs) throws IOException {
+        return Objects.requireNonNull(receive(dst, TimeLimit.in(timeoutNs)));
+    }
+
+    private @Nullable InetSocketAddress receive(ByteBuffer dst, TimeLimit limit)
+            throws IOException {
         readLock.lock();
         try {
             DatagramEndpoint from = requireBound();
             oneToRead[0] = dst;
-            return receive(from, oneToRead, 0, 1);
+            return receive(from, oneToRead, 0, 1, limit);
         } finally {
             oneToRead[0] = null;
             readLock.unlock();
         }
     }
 
-    /** Receives a datagram of the peer it is connected to. As {@link #receive}. C: {@code rrecv}. */
+    /** Receives a datagram of the peer it is connected to. As {@link #receive}. C: {@index rrecv}. */
     @Override
     public int read(ByteBuffer dst) throws IOException {
         Objects.requireNonNull(dst);
@@ -244,7 +283,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         }
     }
 
-    /** As {@link #read(ByteBuffer)}, into buffers, one after the other. C: {@code rreadv}. */
+    /** As {@link #read(ByteBuffer)}, into buffers, one after the other. C: {@index rreadv}. */
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, dsts.length);
@@ -259,7 +298,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
         DatagramEndpoint from = requireConnected();
         long room = Buffers.room(to, first, buffers);
-        return receive(from, to, first, buffers) == null
+        return receive(from, to, first, buffers, TimeLimit.NEVER) == null
                 ? 0
                 : room - Buffers.remaining(to, first, buffers);
     }
@@ -273,15 +312,31 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         return used;
     }
 
+    /** {@return from whom; null if there is none and the channel does not block} */
     private @Nullable InetSocketAddress receive(DatagramEndpoint from, ByteBuffer[] to, int first,
-            int buffers) throws IOException {
-        return guarded(() -> from.receive(to, first, buffers), from::awaitInput);
+            int buffers, TimeLimit limit) throws IOException {
+        if (!isBlocking()) {
+            return from.receive(to, first, buffers);
+        }
+        source = null;
+        long _ = calls.run(() -> {
+            source = from.receive(to, first, buffers);
+            while (source == null && isOpen()) {
+                calls.sleep(from::hasInput, from::awaitInput, limit);
+                source = from.receive(to, first, buffers);
+                if (source == null && limit.isOver() && isOpen()) {
+                    throw new SocketTimeoutException("Receive timed out");
+                }
+            }
+            return source == null ? 0 : 1;
+        });
+        return source;
     }
 
     // ---------------------------------------------------------------- sending
 
     /**
-     * Sends a datagram. C: {@code rsendto}.
+     * Sends a datagram. C: {@index rsendto}.
      *
      * @return how many bytes it has; 0 if there is no room and the channel does not block
      * @throws SocketException if it is too long, or the device is gone
@@ -307,7 +362,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         }
     }
 
-    /** Sends a datagram to the peer it is connected to. As {@link #send}. C: {@code rsend}. */
+    /** Sends a datagram to the peer it is connected to. As {@link #send}. C: {@index rsend}. */
     @Override
     public int write(ByteBuffer src) throws IOException {
         Objects.requireNonNull(src);
@@ -321,7 +376,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         }
     }
 
-    /** As {@link #write(ByteBuffer)}, one datagram of the bytes of all buffers. C: {@code rwritev}. */
+    /** As {@link #write(ByteBuffer)}, one datagram of the bytes of all buffers. C: {@index rwritev}. */
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, srcs.length);
@@ -341,56 +396,18 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private long send(DatagramEndpoint by, ByteBuffer[] from, int first, int buffers,
             InetSocketAddress to) throws IOException {
         long length = Buffers.remaining(from, first, buffers);
-        Boolean sent = guarded(() -> by.send(from, first, buffers, to) ? Boolean.TRUE : null,
-                by::awaitOutput);
-        return sent == null ? 0 : length;
-    }
-
-    // ---------------------------------------------------------------- waiting
-
-    /** Does it, or not yet: null. */
-    private interface Transfer<T> {
-        @Nullable
-        T run() throws IOException;
-    }
-
-    /**
-     * {@return what comes of it, after the wait for it if the channel blocks} As in {@link RdmaSocketChannel}, begin() and end() enclose the waits
-     * alone, and are called once more before and after: a device that a thread runs takes the place of what an interruption notifies.
-     */
-    private <T> @Nullable T guarded(Transfer<T> transfer, Runnable wait) throws IOException {
         if (!isBlocking()) {
-            return transfer.run();
+            return by.send(from, first, buffers, to) ? length : 0;
         }
-        begin();
-        end(true);
-        requireOpen();
-        T done;
-        try {
-            done = transfer.run();
-            while (done == null && isOpen()) {
-                sleep(wait);
-                done = transfer.run();
+        long sent = calls.run(() -> {
+            boolean isSent = by.send(from, first, buffers, to);
+            while (!isSent && isOpen()) {
+                calls.sleep(by::hasOutput, by::awaitOutput, TimeLimit.NEVER);
+                isSent = by.send(from, first, buffers, to);
             }
-        } catch (ClosedByInterruptException e) {
-            throw e;
-        } catch (IOException e) {
-            begin();
-            end(false);
-            throw e;
-        }
-        begin();
-        end(done != null);
-        return done;
-    }
-
-    private void sleep(Runnable wait) throws AsynchronousCloseException {
-        try {
-            begin();
-            wait.run();
-        } finally {
-            end(true);
-        }
+            return isSent ? 1 : 0;
+        });
+        return sent > 0 ? length : 0;
     }
 
     // ---------------------------------------------------------------- options, and what there is not
@@ -411,11 +428,56 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         return options.supported();
     }
 
-    /** @throws UnsupportedOperationException always */
+    /** {@return a socket that stands for this channel} It sends and receives only while the channel blocks, and takes a time for that. */
     @Override
     public DatagramSocket socket() {
-        throw new UnsupportedOperationException("a datagram channel over RDMA has no socket: use"
-                + " the methods of the channel");
+        return socket;
+    }
+
+    @Nullable
+    InetSocketAddress local() {
+        return localAddress;
+    }
+
+    @Nullable
+    InetSocketAddress remote() {
+        return remoteAddress;
+    }
+
+    private final class SocketOperations implements DatagramOperations {
+        @Override
+        public SocketAddress receive(ByteBuffer into, long timeoutNs) throws IOException {
+            requireOpen();
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            return RdmaDatagramChannel.this.receive(into, timeoutNs);
+        }
+
+        @Override
+        public void connect(SocketAddress remote) throws IOException {
+            RdmaDatagramChannel.this.connect(remote, true);
+        }
+
+        @Override
+        public @Nullable InetSocketAddress local() {
+            return localAddress;
+        }
+
+        @Override
+        public @Nullable InetSocketAddress remote() {
+            return remoteAddress;
+        }
+
+        @Override
+        public void joinGroup(SocketAddress group, @Nullable NetworkInterface by) {
+            throw noGroups();
+        }
+
+        @Override
+        public void leaveGroup(SocketAddress group, @Nullable NetworkInterface by) {
+            throw noGroups();
+        }
     }
 
     /** @throws UnsupportedOperationException always */

@@ -68,7 +68,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     /**
-     * Binds to a local address and listens. C: {@code rbind}, {@code rlisten}.
+     * Binds to a local address and listens. C: {@index rbind}, {@index rlisten}.
      *
      * @param local an address of a device, the wildcard address for all devices, or null for any; port 0 for any
      * @param backlog how many connections may stand that nobody has taken; 0 or less for a default
@@ -93,7 +93,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     /**
-     * {@return the next connection; null if there is none and the channel does not block} C: {@code raccept}.
+     * {@return the next connection; null if there is none and the channel does not block} C: {@index raccept}.
      *
      * @throws java.net.SocketException if the device is gone
      */

@@ -119,7 +119,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- reading
 
     /**
-     * Reads bytes. C: {@code rrecv}.
+     * Reads bytes. C: {@index rrecv}.
      *
      * @return how many; 0 only if the buffer has no room, or if the channel does not block; -1 at the end of the stream
      * @throws java.net.SocketException if the connection was reset or lost
@@ -140,7 +140,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return reader.read(dst, timeoutNs);
     }
 
-    /** Reads bytes into buffers, one after the other. C: {@code rreadv}. As {@link #read(ByteBuffer)}. */
+    /** Reads bytes into buffers, one after the other. C: {@index rreadv}. As {@link #read(ByteBuffer)}. */
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, dsts.length);
@@ -150,7 +150,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- writing
 
     /**
-     * Writes bytes. C: {@code rsend}.
+     * Writes bytes. C: {@index rsend}.
      *
      * @return how many; all if the channel blocks and nobody closes it meanwhile
      * @throws IOException if the connection was reset or lost, or the peer has closed it
@@ -161,7 +161,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return writer.write(src);
     }
 
-    /** Writes the bytes of buffers, one after the other. C: {@code rwritev}. As {@link #write(ByteBuffer)}. */
+    /** Writes the bytes of buffers, one after the other. C: {@index rwritev}. As {@link #write(ByteBuffer)}. */
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, srcs.length);
@@ -171,7 +171,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- memory of the other side
 
     /**
-     * Lets the peer write memory at any time, without a message: it is told before the next bytes that are written here. C: {@code
+     * Lets the peer write memory at any time, without a message: it is told before the next bytes that are written here. C: {@index
      * riomap}.
      *
      * @param memory native or mapped; it belongs to the caller, who must {@link #unmap} it before it goes
@@ -184,7 +184,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /**
-     * Ends what {@link #map} began; the peer is not told, and its writes fail then. Closing the channel does it as well. C: {@code riounmap}.
+     * Ends what {@link #map} began; the peer is not told, and its writes fail then. Closing the channel does it as well. C: {@index riounmap}.
      *
      * @throws IOException if nothing is mapped at the offset
      */
@@ -194,7 +194,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     /**
      * Writes bytes to memory that the peer has mapped. The peer's program is not notified; it sees them in its memory, in order. C:
-     * {@code riowrite}.
+     * {@index riowrite}.
      *
      * @param offset the peer's name of the place
      * @return how many; all if the channel blocks and nobody closes it meanwhile
@@ -208,7 +208,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     // ---------------------------------------------------------------- connecting
 
     /**
-     * Binds to a local address. C: {@code rbind}.
+     * Binds to a local address. C: {@index rbind}.
      *
      * @param local an address of a device, or null for any; port 0 for any
      * @throws java.net.BindException if the address or the port cannot be had
@@ -239,7 +239,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /**
-     * Connects. C: {@code rconnect}.
+     * Connects. C: {@index rconnect}.
      *
      * @return whether the connection stands; false only if the channel does not block
      * @throws java.net.ConnectException if the peer refuses, does not answer, or is no rsocket; the channel is closed then
@@ -357,7 +357,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     }
 
     /**
-     * {@return whether the connection stands} C: {@code rgetsockopt} of {@code SO_ERROR}.
+     * {@return whether the connection stands} C: {@index rgetsockopt} of {@code SO_ERROR}.
      *
      * @throws java.net.ConnectException and others, as {@link #connect}
      */
@@ -392,12 +392,14 @@ public final class RdmaSocketChannel extends SocketChannel {
         return state == State.PENDING;
     }
 
+    /** {@return where it is connected to, null if it is not} C: {@index rgetpeername}. */
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
         requireOpen();
         return remoteAddress;
     }
 
+    /** {@return where it is bound, null if it is not} C: {@index rgetsockname}. */
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
         requireOpen();
@@ -406,7 +408,7 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     // ---------------------------------------------------------------- the end
 
-    /** Ends the input: reads return -1, and what comes is dropped. C: {@code rshutdown} with {@code SHUT_RD}. */
+    /** Ends the input: reads return -1, and what comes is dropped. C: {@index rshutdown} with {@code SHUT_RD}. */
     @Override
     public RdmaSocketChannel shutdownInput() throws IOException {
         stateLock.lock();
@@ -422,7 +424,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return this;
     }
 
-    /** Ends the output: the peer reads what was written, then -1. C: {@code rshutdown} with {@code SHUT_WR}. */
+    /** Ends the output: the peer reads what was written, then -1. C: {@index rshutdown} with {@code SHUT_WR}. */
     @Override
     public RdmaSocketChannel shutdownOutput() throws IOException {
         stateLock.lock();
@@ -491,6 +493,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         return settings.keepalive() ? settings.keepaliveSeconds() : 0;
     }
 
+    /** Sets an option. C: {@index rsetsockopt}. */
     @Override
     public <T> RdmaSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         options.change(name, value, this);

@@ -8,17 +8,17 @@ import java.net.SocketOption;
  * that a listener accepts have its options.
  */
 public final class RdmaSocketOptions {
-    /** The depth of the send queue. C: {@code RDMA_SQSIZE}. Default: 384. */
+    /** The depth of the send queue. C: {@index RDMA_SQSIZE}. Default: 384. */
     public static final SocketOption<Integer> RDMA_SQSIZE = new Option<>("RDMA_SQSIZE",
             Integer.class);
-    /** How many messages can be received before the peer needs more credits. C: {@code RDMA_RQSIZE}. Default: 384. */
+    /** How many messages can be received before the peer needs more credits. C: {@index RDMA_RQSIZE}. Default: 384. */
     public static final SocketOption<Integer> RDMA_RQSIZE = new Option<>("RDMA_RQSIZE",
             Integer.class);
-    /** How many bytes are sent without a copy in the send buffer. C: {@code RDMA_INLINE}. Default: 64. */
+    /** How many bytes are sent without a copy in the send buffer. C: {@index RDMA_INLINE}. Default: 64. */
     public static final SocketOption<Integer> RDMA_INLINE = new Option<>("RDMA_INLINE",
             Integer.class);
     /**
-     * How many ranges the peer may map for {@link RdmaSocketChannel#write(java.nio.ByteBuffer, long)}. C: {@code RDMA_IOMAPSIZE}.
+     * How many ranges the peer may map for {@link RdmaSocketChannel#write(java.nio.ByteBuffer, long)}. C: {@index RDMA_IOMAPSIZE}.
      * Default: 0.
      */
     public static final SocketOption<Integer> RDMA_IOMAPSIZE = new Option<>("RDMA_IOMAPSIZE",

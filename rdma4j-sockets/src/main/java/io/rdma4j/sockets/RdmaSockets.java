@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import java.net.DatagramSocket;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -24,7 +25,7 @@ import java.nio.channels.Selector;
 public final class RdmaSockets {
     private RdmaSockets() {}
 
-    /** {@return a channel that is neither bound nor connected} */
+    /** {@return a channel that is neither bound nor connected} C: {@index rsocket}. */
     public static RdmaSocketChannel openSocketChannel() {
         return RdmaSelectorProvider.INSTANCE.openSocketChannel();
     }
@@ -69,6 +70,24 @@ public final class RdmaSockets {
     public static RdmaDatagramChannel openDatagramChannel(ProtocolFamily family) {
         return new RdmaDatagramChannel(RdmaSelectorProvider.INSTANCE,
                 ChannelAddresses.requireInternet(family));
+    }
+
+    /**
+     * {@return a datagram socket that is not bound} It does what {@link DatagramSocket} says: an interruption closes it only in a
+     * virtual thread. It has no channel and no groups, and needs a RoCE device. A datagram has as many bytes as one of {@link RdmaDatagramChannel}.
+     */
+    public static DatagramSocket openDatagramSocket() {
+        return RdmaDatagramChannel.openSocket(null);
+    }
+
+    /**
+     * {@return a datagram socket that is not bound} As {@link #openDatagramSocket()}.
+     *
+     * @param family as for {@link #openSocket(ProtocolFamily)}
+     * @throws UnsupportedOperationException for another family
+     */
+    public static DatagramSocket openDatagramSocket(ProtocolFamily family) {
+        return RdmaDatagramChannel.openSocket(ChannelAddresses.requireInternet(family));
     }
 
     /** {@return a selector for channels over RDMA, and for the JDK's beside them} */

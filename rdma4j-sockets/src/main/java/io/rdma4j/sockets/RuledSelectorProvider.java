@@ -16,6 +16,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
 
 /**
  * Makes channels that go over RDMA or over TCP as rules say, and decide when they connect or bind. It can be the provider of the
@@ -27,8 +28,8 @@ import java.nio.channels.spi.SelectorProvider;
  *      --add-exports java.base/sun.nio.ch=ALL-UNNAMED ...
  * </pre>
  *
- * <p>{@code docs/howto/sockets.md} has the rules. Datagram channels, pipes and channels of Unix domain sockets are those of the JDK.
- * Thread safe.
+ * <p>{@code docs/howto/sockets.md} has the rules. Pipes and channels of Unix domain sockets are those of the JDK, and so are datagram
+ * channels unless a rule is for them. Thread safe.
  *
  * @since 0.1.0
  */
@@ -108,16 +109,26 @@ public final class RuledSelectorProvider extends SelectorProvider implements Ove
                         ChannelAddresses.requireInternet(family));
     }
 
-    /** {@return a channel of the JDK's} */
+    /** {@return a channel that is neither bound nor connected; one of the JDK's if no rule is for datagrams} */
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
-        return JdkProvider.provider().openDatagramChannel();
+        SocketRules known = rules();
+        return known.hasDatagrams()
+                ? new RuledDatagramChannel(this, known, null)
+                : RuledDatagramChannel.ofTheJdk(null);
     }
 
-    /** {@return a channel of the JDK's} */
+    /**
+     * {@return a channel as {@link #openDatagramChannel()}}
+     *
+     * @param family of IP
+     */
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
-        return JdkProvider.provider().openDatagramChannel(family);
+        SocketRules known = rules();
+        return known.hasDatagrams()
+                ? new RuledDatagramChannel(this, known, ChannelAddresses.requireInternet(family))
+                : RuledDatagramChannel.ofTheJdk(Objects.requireNonNull(family));
     }
 
     /** {@return a pipe of the JDK's} */

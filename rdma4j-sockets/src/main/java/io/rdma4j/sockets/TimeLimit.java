@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * @param endNs of {@link System#nanoTime}; counts unless it is endless
  */
 record TimeLimit(boolean isEndless, long endNs) {
-    private static final TimeLimit NEVER = new TimeLimit(true, 0);
+    static final TimeLimit NEVER = new TimeLimit(true, 0);
 
     /** {@return a limit} {@link Long#MAX_VALUE} is none. */
     static TimeLimit in(long timeoutNs) {

@@ -352,6 +352,55 @@ class MixedSelectorTest {
         }
     }
 
+    /** A channel goes before the selector has taken it over, while a thread waits for others over TCP and over RDMA. */
+    @Test
+    void keyThatIsCancelledBeforeTheFirstSelection() throws Exception {
+        try (Selector selector = RdmaSockets.openSelector();
+                Connected rdma = Connected.over(Transport.RULED_RDMA);
+                Connected tcp = Connected.over(Transport.RULED_TCP);
+                Connected passing = Connected.over(Transport.RULED_TCP)) {
+            register(rdma, selector);
+            SelectionKey key = register(tcp, selector);
+            for (int i = 0; i < 10; i++) {
+                AtomicReference<Object> seen = new AtomicReference<>();
+                Thread selecting = Thread.ofPlatform().start(() -> {
+                    try {
+                        seen.set(selector.select());
+                    } catch (IOException | RuntimeException e) {
+                        seen.set(e);
+                    }
+                });
+                Wait.until("a thread waits for each", () -> SelectorThreadTest
+                        .isSelecting(selecting) && isWatched());
+                SelectionKey gone = register(passing, selector);
+                gone.cancel();
+                passing.channel().configureBlocking(true);
+                passing.peer().write(ByteBuffer.allocate(1));
+                assertThat(passing.channel().read(ByteBuffer.allocate(1))).isOne();
+                tcp.peer().write(ByteBuffer.allocate(1));
+                selecting.join();
+                assertThat(seen.get()).isEqualTo(1);
+                assertThat(selector.selectedKeys()).containsExactly(key);
+                selector.selectedKeys().clear();
+                assertThat(tcp.channel().read(ByteBuffer.allocate(9))).isOne();
+                assertThat(selector.selectNow()).isZero();
+                assertThat(selector.keys()).hasSize(2);
+            }
+        }
+    }
+
+    private static SelectionKey register(Connected pair, Selector selector) throws IOException {
+        pair.channel().configureBlocking(false);
+        return pair.channel().register(selector, SelectionKey.OP_READ);
+    }
+
+    /** {@return whether a thread waits for the JDK's channels of a selector} */
+    private static boolean isWatched() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().equals("rdma4j-selector")
+                        && ThreadContractTest.isInSystemCall(each));
+    }
+
     @Test
     void closedSelectorEndsItsThread() throws Exception {
         List<Line> lines;

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -19,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -138,5 +140,42 @@ class SocketEventsTest {
         }
         assertThat(recording.events(directory, "SocketClose", "local", "remote", "end", "reason"))
                 .containsOnlyOnce(channel + " ABORTED ", peer + " BROKEN Connection reset");
+    }
+
+    @Test
+    void datagramsFromTheirPeersToTheEnd() throws Exception {
+        InetSocketAddress from;
+        InetSocketAddress to;
+        try (RdmaDatagramChannel server = RdmaSockets.openDatagramChannel()
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo").bind(Transport.loopback(0));
+                RdmaDatagramChannel client = RdmaSockets.openDatagramChannel()
+                        .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
+                        .bind(Transport.loopback(0));
+                DatagramSocket stranger = new DatagramSocket()) {
+            to = (InetSocketAddress) Objects.requireNonNull(server.getLocalAddress());
+            client.connect(to);
+            from = (InetSocketAddress) Objects.requireNonNull(client.getLocalAddress());
+            stranger.send(new DatagramPacket(new byte[4], 4, to));
+            client.write(ByteBuffer.allocate(7));
+            server.send(ByteBuffer.allocate(3),
+                    Objects.requireNonNull(server.receive(ByteBuffer.allocate(9))));
+            assertThat(client.read(ByteBuffer.allocate(9))).isEqualTo(3);
+        }
+        assertThat(recording.events(directory, "DatagramSocketClose", "local", "remote",
+                "sentDatagrams", "sentBytes", "introducedDatagrams", "receivedDatagrams",
+                "receivedBytes", "droppedDatagrams", "reason"))
+                .containsOnlyOnce(text(from) + " " + text(to) + " 1 7 1 1 3 0 ",
+                        text(to) + "  1 3 0 1 7 1 ");
+        List<String> peers = recording.events(directory, "DatagramPeer", "local", "remote",
+                "device");
+        assertThat(peers).containsOnlyOnce(text(from) + " " + text(to) + " roce_lo",
+                text(to) + " " + text(from) + " roce_lo");
+        assertThat(pairs("remoteQueuePair", from)).isEqualTo(pairs("queuePair", to));
+    }
+
+    private List<String> pairs(String field, InetSocketAddress local) throws Exception {
+        return recording.events(directory, "DatagramPeer", "local", field).stream()
+                .filter(each -> each.startsWith(text(local) + " "))
+                .map(each -> each.substring(text(local).length())).toList();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.observe.jmx.DatagramSocketData;
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.observe.jmx.SocketListenerData;
 import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
@@ -15,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Objects;
 
 import javax.management.JMX;
 import javax.management.MBeanServer;
@@ -118,9 +120,60 @@ class SocketsBeanTest {
         return bean().getListeners().stream().filter(each -> each.localPort() == port).toList();
     }
 
+    private static DatagramSocketData datagrams(RdmaDatagramChannel channel) throws Exception {
+        int port = ((InetSocketAddress) Objects.requireNonNull(channel.getLocalAddress()))
+                .getPort();
+        return bean().getDatagramSockets().stream().filter(each -> each.localPort() == port)
+                .findFirst().orElseThrow();
+    }
+
+    @Test
+    void socketOfDatagramsHasItsPeersAndWhatItHasDone() throws Exception {
+        try (RdmaDatagramChannel server = RdmaSockets.openDatagramChannel()
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo").bind(Transport.loopback(0));
+                RdmaDatagramChannel client = RdmaSockets.openDatagramChannel()
+                        .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")) {
+            InetSocketAddress to = (InetSocketAddress) Objects
+                    .requireNonNull(server.getLocalAddress());
+            client.connect(to);
+            client.write(ByteBuffer.allocate(10));
+            server.send(ByteBuffer.allocate(3),
+                    Objects.requireNonNull(server.receive(ByteBuffer.allocate(99))));
+            assertThat(client.read(ByteBuffer.allocate(99))).isEqualTo(3);
+            client.write(ByteBuffer.allocate(20));
+            Wait.until("it waits", () -> datagrams(server).waiting() == 1);
+            DatagramSocketData atClient = datagrams(client);
+            assertThat(atClient.peerAddress() + " " + atClient.peerPort())
+                    .isEqualTo("127.0.0.1 " + to.getPort());
+            assertThat(atClient.sentDatagrams()).isEqualTo(2);
+            assertThat(atClient.sentBytes()).isEqualTo(30);
+            assertThat(atClient.introducedDatagrams()).isOne();
+            assertThat(atClient.receivedDatagrams()).isOne();
+            assertThat(atClient.receivedBytes()).isEqualTo(3);
+            DatagramSocketData atServer = datagrams(server);
+            assertThat(atServer.localAddress()).isEqualTo("127.0.0.1");
+            assertThat(atServer.peerAddress() + atServer.peerPort()).isEqualTo("0");
+            assertThat(atServer.receivedDatagrams()).isEqualTo(2);
+            assertThat(atServer.receivedBytes()).isEqualTo(30);
+            assertThat(atServer.peers()).isOne();
+            assertThat(atServer.droppedDatagrams()).isZero();
+            assertThat(atServer.receiveBuffer()).isEqualTo(1 << 17);
+            assertThat(atServer.queuePairs()).singleElement().satisfies(pair -> {
+                assertThat(pair.device()).isEqualTo("roce_lo");
+                assertThat(pair.address()).isEqualTo("127.0.0.1");
+                assertThat(pair.queuePair())
+                        .isNotEqualTo(atClient.queuePairs().getFirst().queuePair());
+            });
+            client.disconnect();
+            assertThat(datagrams(client).peerAddress()).isEmpty();
+        }
+    }
+
     @Test
     void nothingIsShownAfterAllAreClosed() throws Exception {
         Connected.over(Transport.ROCE).close();
+        RdmaSockets.openDatagramChannel().setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
+                .bind(Transport.loopback(0)).close();
         ObjectName name = new ObjectName("io.rdma4j:type=Sockets");
         // The property goes first, by which others find it.
         Wait.until("nothing is shown", () -> !SERVER.isRegistered(name));

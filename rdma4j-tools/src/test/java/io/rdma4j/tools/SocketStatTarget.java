@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import io.rdma4j.sockets.RdmaDatagramChannel;
 import io.rdma4j.sockets.RdmaServerSocketChannel;
 import io.rdma4j.sockets.RdmaSocketChannel;
+import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 
 /**
- * A program with a listener and a connection to itself, over which 1,000 bytes went that nobody has read; it sends as many for
+ * A program with a listener, a socket of datagrams, and a connection to itself, over which 1,000 bytes went that nobody has read; it sends as many for
  * each byte of input.
  */
 final class SocketStatTarget {
@@ -25,10 +28,16 @@ final class SocketStatTarget {
             listener.bind(new InetSocketAddress(arguments[0], 0), 7);
             try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
                 channel.connect(Objects.requireNonNull(listener.getLocalAddress()));
-                try (SocketChannel accepted = Objects.requireNonNull(listener.accept())) {
+                try (SocketChannel accepted = Objects.requireNonNull(listener.accept());
+                        RdmaDatagramChannel datagrams = RdmaSockets.openDatagramChannel()
+                                .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
+                                .bind(new InetSocketAddress(arguments[0], 0))) {
+                    sendItself(datagrams);
                     do {
                         send(channel, accepted);
-                        System.out.println(port(channel) + " " + port(accepted));
+                        System.out.println(port(channel) + " " + port(accepted) + " "
+                                + ((InetSocketAddress) Objects
+                                        .requireNonNull(datagrams.getLocalAddress())).getPort());
                     } while (System.in.read() >= 0);
                 }
             }
@@ -43,5 +52,13 @@ final class SocketStatTarget {
     private static void send(SocketChannel channel, SocketChannel accepted) throws IOException {
         channel.write(ByteBuffer.allocate(BYTES));
         accepted.read(ByteBuffer.allocate(1));
+    }
+
+    /** One that is received, over UDP, and one that is left, over RDMA. */
+    private static void sendItself(RdmaDatagramChannel datagrams) throws Exception {
+        SocketAddress itself = Objects.requireNonNull(datagrams.getLocalAddress());
+        datagrams.send(ByteBuffer.allocate(10), itself);
+        datagrams.receive(ByteBuffer.allocate(10));
+        datagrams.send(ByteBuffer.allocate(20), itself);
     }
 }

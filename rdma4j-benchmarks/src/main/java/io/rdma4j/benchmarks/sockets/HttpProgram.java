@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
-import com.sun.net.httpserver.HttpServer;
-
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,29 +9,34 @@ import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Requests of the JDK's client to the JDK's server, as many at a time as there are connections; answers of 1,024 bytes. */
+/** Requests of the JDK's client to a server, as many at a time as there are connections; answers of 1,024 bytes. */
 final class HttpProgram implements SocketProgram {
     private static final int CONNECTIONS = 16;
     private static final int BYTES = 1024;
 
+    private final Server server;
+
+    /** What answers. */
+    interface Server {
+        /**
+         * {@return the port where every request of a GET gets the answer, until the process ends}
+         *
+         * @param threads how many requests come at a time
+         */
+        int serve(byte[] answer, int threads) throws Exception;
+    }
+
+    HttpProgram(Server server) {
+        this.server = server;
+    }
+
     @Override
-    public int serve() throws IOException {
-        HttpServer server = HttpServer
-                .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newFixedThreadPool(CONNECTIONS));
+    public int serve() throws Exception {
         byte[] answer = new byte[BYTES];
         Arrays.fill(answer, (byte) 'x');
-        server.createContext("/", exchange -> {
-            exchange.sendResponseHeaders(200, BYTES);
-            try (OutputStream out = exchange.getResponseBody()) {
-                out.write(answer);
-            }
-        });
-        server.start();
-        return server.getAddress().getPort();
+        return server.serve(answer, CONNECTIONS);
     }
 
     @Override

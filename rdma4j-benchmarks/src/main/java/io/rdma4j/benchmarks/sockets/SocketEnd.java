@@ -9,7 +9,7 @@ final class SocketEnd {
 
     /** @param arguments the workload; for a client the port, and for how many seconds to warm up and to measure */
     public static void main(String[] arguments) throws Exception {
-        SocketProgram program = SocketWorkload.valueOf(arguments[0]).program();
+        SocketProgram program = SocketWorkload.named(arguments[0]).program();
         if (arguments.length == 1) {
             System.out.println("port " + program.serve());
             // Ends with whoever has started it.

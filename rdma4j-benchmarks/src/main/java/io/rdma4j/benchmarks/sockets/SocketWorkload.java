@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
 /** What is compared, and how much better or worse than over TCP it may be. */
 enum SocketWorkload {
     STREAM_1M("stream of 1 MiB writes", "MB/s", true, 1.5, 0.7), //
@@ -9,7 +12,8 @@ enum SocketWorkload {
     POLLED("64 B ping-pong, selectNow", "us", false, 0.4, 1.2), //
     NETTY("Netty echo, 64 connections", "1/s", true, 2.0, 0.8), //
     NETTY_EPOLL("… against Netty's epoll", "1/s", true, 1.5, 0.8), //
-    HTTP("HTTP, 16 connections", "1/s", true, 1.3, 0.8);
+    HTTP("HTTP, 16 connections", "1/s", true, 1.3, 0.8), //
+    HTTP_JETTY("HTTP Jetty, 16 connections", "1/s", true, 1.3, 0.8);
 
     final String title;
     final String unit;
@@ -27,6 +31,18 @@ enum SocketWorkload {
         this.overNetwork = overNetwork;
     }
 
+    /**
+     * {@return the workload of a name}
+     *
+     * @throws IllegalArgumentException naming all, if there is none of that name
+     */
+    static SocketWorkload named(String name) {
+        return Arrays.stream(values()).filter(each -> each.name().equals(name)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no workload '" + name
+                        + "'; there are " + Arrays.stream(values()).map(Enum::name)
+                                .collect(Collectors.joining(", "))));
+    }
+
     SocketProgram program() {
         return switch (this) {
             case STREAM_1M -> new StreamProgram(1 << 20, true);
@@ -35,7 +51,8 @@ enum SocketWorkload {
             case POLLED -> new PingPongProgram(true);
             case NETTY -> new NettyProgram(false);
             case NETTY_EPOLL -> new NettyProgram(true);
-            case HTTP -> new HttpProgram();
+            case HTTP -> new HttpProgram(new JdkHttpServer());
+            case HTTP_JETTY -> new HttpProgram(new JettyHttpServer());
         };
     }
 }

@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Runs each workload over TCP, over RDMA in memory and over RDMA over the network, in turns, and prints a table of the medians, and of
@@ -38,14 +37,26 @@ final class SocketsComparison {
     public static void main(String[] arguments) throws Exception {
         SocketsComparison comparison = new SocketsComparison(arguments[0]);
         int turns = Integer.parseInt(arguments[1]);
-        List<SocketWorkload> wanted = arguments.length > 2
-                ? Stream.of(arguments).skip(2).map(SocketWorkload::valueOf).toList()
-                : List.of(SocketWorkload.values());
+        List<SocketWorkload> wanted;
+        try {
+            wanted = wanted(List.of(arguments).subList(2, arguments.length));
+        } catch (IllegalArgumentException e) {
+            System.err.println("benchmarks/sockets: " + e.getMessage());
+            System.exit(2);
+            return;
+        }
         System.out.println("| workload | TCP | RDMA, memory | RDMA, network | memory : TCP |"
                 + " network : TCP |\n|---|---|---|---|---|---|");
         for (SocketWorkload each : wanted) {
             comparison.compare(each, turns);
         }
+    }
+
+    /** {@return the workloads of some names, all without any} */
+    static List<SocketWorkload> wanted(List<String> names) {
+        return names.isEmpty()
+                ? List.of(SocketWorkload.values())
+                : names.stream().map(SocketWorkload::named).toList();
     }
 
     private void compare(SocketWorkload workload, int turns) throws Exception {

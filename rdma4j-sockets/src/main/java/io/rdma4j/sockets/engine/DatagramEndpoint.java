@@ -3,6 +3,9 @@ package io.rdma4j.sockets.engine;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
+import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jmx.DatagramQueuePairData;
+import io.rdma4j.sockets.observe.jmx.DatagramSocketData;
 import io.rdma4j.sockets.protocol.DatagramHeader;
 import io.rdma4j.sockets.protocol.DatagramPeer;
 import io.rdma4j.sockets.protocol.Introduction;
@@ -26,6 +29,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +41,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread safe, but one thread at a time waits for input and one for output.
  */
-public final class DatagramEndpoint {
+public final class DatagramEndpoint implements OpenSockets.Datagrams {
     private static final System.Logger LOG = System.getLogger(DatagramEndpoint.class.getName());
     /** How many peers are remembered. The one that was used least lately is forgotten, and introduced again. */
     private static final int MOST_PEERS = 4096;
@@ -62,6 +66,8 @@ public final class DatagramEndpoint {
             .allocate(Introduction.MOST_BYTES + DatagramHeader.MOST_DATAGRAM + 1);
     private final ByteBuffer introduced = ByteBuffer
             .allocate(Introduction.MOST_BYTES + DatagramHeader.MOST_DATAGRAM);
+    private final DatagramCounts counts = new DatagramCounts();
+    private final long boundNs = System.nanoTime();
     /** How many arrivals came with an introduction. */
     private int unslotted;
     private @Nullable InetSocketAddress remote;
@@ -164,6 +170,7 @@ public final class DatagramEndpoint {
                 made.openSide(address);
             }
             engine.introductions().add(socket, made::onIntroductions);
+            engine.open().add(made);
             return made;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -212,6 +219,34 @@ public final class DatagramEndpoint {
         return known;
     }
 
+    // ---------------------------------------------------------------- what it shows
+
+    @Override
+    public @Nullable DatagramSocketData data() {
+        lock.lock();
+        try {
+            if (isFreed) {
+                return null;
+            }
+            InetSocketAddress peer = remote;
+            SocketEvents.Datagrams done = counts.now();
+            List<DatagramQueuePairData> pairs = sides.values().stream().map(each -> each.queue)
+                    .map(each -> new DatagramQueuePairData(each.device(), each.number(),
+                            each.local().getAddress().getHostAddress()))
+                    .toList();
+            return new DatagramSocketData(local.getAddress().getHostAddress(), local.getPort(),
+                    peer == null ? "" : peer.getAddress().getHostAddress(),
+                    peer == null ? 0 : peer.getPort(), settings.receiveBytes(),
+                    settings.sendBytes(), arrivals.size(),
+                    sides.values().stream().mapToInt(each -> each.queue.leaving()).sum(),
+                    peers.size(), done.received(), done.receivedBytes(), done.dropped(),
+                    done.sent(), done.sentBytes(), done.introduced(),
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - boundNs), pairs);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     // ---------------------------------------------------------------- what comes
 
     /** Keeps the datagrams of this peer alone from now on, or those of all. */
@@ -247,6 +282,7 @@ public final class DatagramEndpoint {
         ByteBuffer data = side.queue.received(slot, length);
         DatagramHeader header = DatagramHeader.read(data);
         if (header == null || isClosed) {
+            counts.onDropped();
             side.queue.postReceive(slot);
             return;
         }
@@ -256,8 +292,10 @@ public final class DatagramEndpoint {
             known.state().onDatagram(System.nanoTime());
         }
         if (isWanted(scoped)) {
+            counts.onReceived(data.remaining());
             arrivals.add(new Arrival(side, scoped, data, slot));
         } else {
+            counts.onDropped();
             side.queue.postReceive(slot);
         }
     }
@@ -288,7 +326,9 @@ public final class DatagramEndpoint {
                 introductions.flip();
                 Introduction read = Introduction.read(introductions,
                         source.getAddress().getAddress());
-                if (read != null) {
+                if (read == null) {
+                    counts.onDropped();
+                } else {
                     onIntroduction(read, source);
                 }
             }
@@ -303,7 +343,14 @@ public final class DatagramEndpoint {
 
     private void onIntroduction(Introduction read, InetSocketAddress source) throws IOException {
         Peer from = peer(source);
+        boolean isNew = !from.state().isKnown()
+                || from.state().queuePairNumber() != read.queuePairNumber();
         from.state().onIntroduction(read, System.nanoTime());
+        if (isNew && SocketEvents.recordsDatagramPeers()) {
+            DatagramQueue queue = from.side().queue;
+            SocketEvents.datagramPeer(new SocketEvents.Ends(queue.local(), source, queue.device(),
+                    queue.number()), read.queuePairNumber());
+        }
         if (!read.hasData()) {
             return;
         }
@@ -313,7 +360,10 @@ public final class DatagramEndpoint {
             ByteBuffer copy = ByteBuffer.allocate(introductions.remaining()).put(introductions)
                     .flip();
             unslotted++;
+            counts.onReceived(copy.remaining());
             arrivals.add(new Arrival(from.side(), source, copy, -1));
+        } else {
+            counts.onDropped();
         }
     }
 
@@ -390,7 +440,7 @@ public final class DatagramEndpoint {
             }
             Peer peer = peer(to);
             DatagramQueue queue = peer.side().queue;
-            requireFitting(from, first, buffers, queue);
+            long length = requireFitting(from, first, buffers, queue);
             if (!peer.state().isKnown() || !queue.isRoomy()) {
                 poll();
             }
@@ -400,19 +450,22 @@ public final class DatagramEndpoint {
                     introduced.put(from[i]);
                 }
                 introduce(peer, to, true);
+                counts.onSent(length, true);
                 return true;
             }
             if (!queue.isRoomy()) {
                 return false;
             }
             queue.send(from, first, buffers, to.getAddress(), peer.state().queuePairNumber());
+            counts.onSent(length, false);
             return true;
         } finally {
             lock.unlock();
         }
     }
 
-    private static void requireFitting(ByteBuffer[] from, int first, int buffers,
+    /** {@return the length of the datagram, which the queue can send} */
+    private static long requireFitting(ByteBuffer[] from, int first, int buffers,
             DatagramQueue queue) throws SocketException {
         long length = 0;
         for (int i = first; i < first + buffers; i++) {
@@ -422,6 +475,7 @@ public final class DatagramEndpoint {
             throw new SocketException("Message too long: a datagram over " + queue.device()
                     + " has at most " + queue.mostBytes() + " bytes, not " + length);
         }
+        return length;
     }
 
     /** Sends an introduction, with the datagram behind its place or without one. UDP may lose it, as it may lose any. */
@@ -505,14 +559,22 @@ public final class DatagramEndpoint {
         }
     }
 
-    /** Waits until a receive does not wait. An interrupted thread returns at once. */
-    public void awaitInput() {
-        reading.await(this::hasInput, Long.MAX_VALUE);
+    /**
+     * Waits until a receive does not wait. An interrupted thread returns at once.
+     *
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
+     */
+    public void awaitInput(long timeoutNs) {
+        reading.await(this::hasInput, end(timeoutNs));
     }
 
-    /** Waits until a send does not wait. An interrupted thread returns at once. */
-    public void awaitOutput() {
-        writing.await(this::hasOutput, Long.MAX_VALUE);
+    /** Waits until a send does not wait. As {@link #awaitInput}. */
+    public void awaitOutput(long timeoutNs) {
+        writing.await(this::hasOutput, end(timeoutNs));
+    }
+
+    private static long end(long timeoutNs) {
+        return timeoutNs == Long.MAX_VALUE ? timeoutNs : System.nanoTime() + timeoutNs;
     }
 
     // ---------------------------------------------------------------- the end
@@ -535,9 +597,23 @@ public final class DatagramEndpoint {
         if (mayWait) {
             closing.await(this::isDrained, System.nanoTime() + PATIENCE.toNanos());
         }
+        recordEnd();
         engine.execute(this::free);
         if (mayWait) {
             awaitFree(isPortFree);
+        }
+    }
+
+    private void recordEnd() {
+        if (!SocketEvents.recordsDatagramCloses()) {
+            return;
+        }
+        lock.lock();
+        try {
+            SocketEvents.datagramClose(local, remote, System.nanoTime() - boundNs, counts.now(),
+                    failure);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -575,5 +651,6 @@ public final class DatagramEndpoint {
         } finally {
             lock.unlock();
         }
+        engine.open().remove(this);
     }
 }

@@ -207,7 +207,12 @@ final class DatagramQueue {
     }
 
     boolean isDrained() {
-        return freeCount == sends;
+        return leaving() == 0;
+    }
+
+    /** {@return how many datagrams are on their way} */
+    int leaving() {
+        return sends - freeCount;
     }
 
     /** {@return the handle of a peer's address, which is made once} */

@@ -3,6 +3,7 @@ package io.rdma4j.sockets.engine;
 
 import io.rdma4j.observe.registry.ShownBean;
 import io.rdma4j.sockets.observe.jfr.SocketEvents;
+import io.rdma4j.sockets.observe.jmx.DatagramSocketData;
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.observe.jmx.SocketListenerData;
 import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
@@ -13,14 +14,22 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SequencedSet;
 
-/** The connections and listeners of the process, which JMX shows while there are any. Thread safe. */
+/** The connections, listeners and datagram endpoints of the process, which JMX shows while there are any. Thread safe. */
 final class OpenSockets implements SocketsMXBean {
     private static final String TYPE = "Sockets";
     private static final String PROPERTY = "rdma4j.sockets.open";
 
+    /** A datagram endpoint. */
+    interface Datagrams {
+        /** {@return what JMX shows, null if everything is freed} */
+        @Nullable
+        DatagramSocketData data();
+    }
+
     /** Guarded by this. */
     private final SequencedSet<SocketConnection> connections = new LinkedHashSet<>();
     private final SequencedSet<SocketListener> listeners = new LinkedHashSet<>();
+    private final SequencedSet<Datagrams> datagrams = new LinkedHashSet<>();
     private @Nullable ShownBean shown;
 
     synchronized void add(SocketConnection connection) {
@@ -30,6 +39,11 @@ final class OpenSockets implements SocketsMXBean {
 
     synchronized void add(SocketListener listener) {
         listeners.add(listener);
+        show();
+    }
+
+    synchronized void add(Datagrams endpoint) {
+        datagrams.add(endpoint);
         show();
     }
 
@@ -52,8 +66,15 @@ final class OpenSockets implements SocketsMXBean {
         hideIfEmpty();
     }
 
+    /** Idempotent. */
+    synchronized void remove(Datagrams endpoint) {
+        datagrams.remove(endpoint);
+        hideIfEmpty();
+    }
+
     private void hideIfEmpty() {
-        if (shown != null && connections.isEmpty() && listeners.isEmpty()) {
+        boolean isEmpty = connections.isEmpty() && listeners.isEmpty() && datagrams.isEmpty();
+        if (shown != null && isEmpty) {
             shown.hide();
             shown = null;
             SocketEvents.forget();
@@ -87,5 +108,19 @@ final class OpenSockets implements SocketsMXBean {
             now = List.copyOf(listeners);
         }
         return now.stream().map(SocketListener::data).toList();
+    }
+
+    @Override
+    public synchronized int getDatagramSocketCount() {
+        return datagrams.size();
+    }
+
+    @Override
+    public List<DatagramSocketData> getDatagramSockets() {
+        List<Datagrams> now;
+        synchronized (this) {
+            now = List.copyOf(datagrams);
+        }
+        return now.stream().map(Datagrams::data).filter(Objects::nonNull).toList();
     }
 }

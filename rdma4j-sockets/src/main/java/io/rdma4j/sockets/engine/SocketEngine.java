@@ -67,6 +67,9 @@ public final class SocketEngine {
     /** When an application thread has led or polled, and when one has slept. */
     private volatile long movedNs = System.nanoTime();
     private volatile long sleptNs = System.nanoTime();
+    /** Who has slept last, and since when nobody else has. Threads share it without any order: it need not be exact. */
+    private volatile @Nullable Thread lastSleeper;
+    private volatile long aloneSinceNs = System.nanoTime();
 
     /** What is due at a time. */
     static final class Timer implements Comparable<Timer> {
@@ -216,8 +219,12 @@ public final class SocketEngine {
         }
     }
 
+    /** {@return whether the daemon thread leads for nobody else} Threads that sleep settle with it, but not the only one there is. */
     private boolean mayTakeOver() {
-        return sleepers.get() == 0 && System.nanoTime() - sleptNs > SETTLED_NS;
+        long nowNs = System.nanoTime();
+        return sleepers.get() == 0 && (nowNs - sleptNs > SETTLED_NS
+                || (Thread.currentThread().equals(lastSleeper)
+                        && nowNs - aloneSinceNs > SETTLED_NS));
     }
 
     /** {@return whether the calling thread leads now} Then it must {@link #stopLeading}. A virtual thread never does. */
@@ -298,7 +305,12 @@ public final class SocketEngine {
 
     /** It has slept. */
     void onAwake() {
-        sleptNs = System.nanoTime();
+        long nowNs = System.nanoTime();
+        if (!Thread.currentThread().equals(lastSleeper)) {
+            lastSleeper = Thread.currentThread();
+            aloneSinceNs = nowNs;
+        }
+        sleptNs = nowNs;
         sleepers.decrementAndGet();
     }
 

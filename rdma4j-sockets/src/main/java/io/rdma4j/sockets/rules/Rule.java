@@ -4,15 +4,16 @@ package io.rdma4j.sockets.rules;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * What some connections go over. As text: {@code [connect:|listen:]ADDRESS[/BITS][:PORT[-PORT]]=rdma|tcp|auto}. {@code *} is every
- * address or port, and {@code rdma} alone is {@code *=rdma}. Immutable.
+ * address or port, and {@code rdma} alone is {@code *=rdma}. Of datagrams: {@code datagrams:ADDRESS[/BITS][:PORT[-PORT]]=rdma|udp}. Immutable.
  */
 public final class Rule {
-    private static final Pattern SIDE = Pattern.compile("(connect|listen)\\s*:\\s*(.*)");
+    private static final Pattern SIDE = Pattern.compile("(connect|listen|datagrams)\\s*:\\s*(.*)");
     private final String text;
     private final @Nullable Side side;
     private final AddressRange addresses;
@@ -38,24 +39,28 @@ public final class Rule {
         Side side = null;
         String rest = text;
         if (sided.matches()) {
-            side = sided.group(1).equals("connect") ? Side.CONNECT : Side.LISTEN;
+            side = Side.valueOf(sided.group(1).toUpperCase(Locale.ROOT));
             rest = sided.group(2);
         }
         int equals = rest.lastIndexOf('=');
         if (equals < 0) {
-            requireWay(rest);
-            return new Rule(text, side, AddressRange.ALL, PortRange.ALL, Way.parse(rest));
+            requireWay(rest, side);
+            return new Rule(text, side, AddressRange.ALL, PortRange.ALL, way(rest, side));
         }
-        Way way = Way.parse(rest.substring(equals + 1).strip());
+        Way way = way(rest.substring(equals + 1).strip(), side);
         RulePlace place = RulePlace.parse(rest.substring(0, equals).strip());
         return new Rule(text, side, AddressRange.parse(place.address(), place.bits()),
                 PortRange.parse(place.port()), way);
     }
 
-    private static void requireWay(String text) {
+    private static Way way(String text, @Nullable Side side) {
+        return side == Side.DATAGRAMS ? Way.parseOfDatagrams(text) : Way.parse(text);
+    }
+
+    private static void requireWay(String text, @Nullable Side side) {
         if (text.contains(".") || text.contains(":") || text.contains("*")) {
             throw new IllegalArgumentException("it does not say what the address goes over: add"
-                    + " =rdma, =tcp or =auto");
+                    + (side == Side.DATAGRAMS ? " =rdma or =udp" : " =rdma, =tcp or =auto"));
         }
     }
 
@@ -65,7 +70,7 @@ public final class Rule {
     }
 
     boolean isFor(Side asked) {
-        return side == null || side == asked;
+        return side == null ? asked != Side.DATAGRAMS : side == asked;
     }
 
     boolean matches(Side asked, InetSocketAddress address) {

@@ -14,7 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Rules in an order: the first that matches decides. They leave no address out, so that nothing goes over TCP because somebody forgot it.
+ * Rules in an order: the first that matches decides. They leave no address out, so that nothing goes over TCP because somebody forgot it. Datagrams are UDP's unless a rule
+ * is for them: name services and discovery have peers that know nothing of RDMA.
  * Immutable.
  *
  * <p>As text they are separated by commas or ends of lines; {@code #} begins a comment. {@code @FILE} stands for the text of a file.
@@ -89,7 +90,7 @@ public final class SocketRules {
     }
 
     private static void requireComplete(List<Rule> rules, String place) {
-        for (Side side : Side.values()) {
+        for (Side side : List.of(Side.CONNECT, Side.LISTEN)) {
             if (rules.stream().noneMatch(each -> each.endsRules(side))) {
                 throw new IllegalArgumentException(place + "no rule says what other addresses to "
                         + side + (side == Side.CONNECT ? " to" : " at")
@@ -98,14 +99,37 @@ public final class SocketRules {
         }
     }
 
-    /** {@return the rule that decides} */
+    /**
+     * {@return the rule that decides of connections}
+     *
+     * @param side not {@link Side#DATAGRAMS}
+     */
     public Rule decide(Side side, InetSocketAddress address) {
+        Rule first = first(side, address);
+        if (first == null) {
+            throw new IllegalStateException("rules that leave nothing out");
+        }
+        return first;
+    }
+
+    /** {@return the rule that decides of datagrams; null if there is none, and they go over UDP} */
+    public @Nullable Rule decideOfDatagrams(InetSocketAddress address) {
+        return first(Side.DATAGRAMS, address);
+    }
+
+    private @Nullable Rule first(Side side, InetSocketAddress address) {
         for (Rule each : rules) {
             if (each.matches(side, address)) {
                 return each;
             }
         }
-        throw new IllegalStateException("rules that leave nothing out");
+        return null;
+    }
+
+    /** {@return whether any datagrams go over RDMA} */
+    public boolean hasDatagrams() {
+        return rules.stream().anyMatch(each -> each.isFor(Side.DATAGRAMS)
+                && each.way() == Way.RDMA);
     }
 
     /** {@return what all rules of a side say, null if they differ} */

@@ -8,10 +8,21 @@ import java.util.Locale;
 public enum Way {
     /** Over RDMA, or not at all. */
     RDMA,
-    /** Over TCP. */
+    /** Over TCP; datagrams over UDP. */
     TCP,
     /** Over RDMA if the peer can, else over TCP; a server listens for both. */
     AUTO;
+
+    /** {@return the way of a word, as rules for datagrams have it} */
+    static Way parseOfDatagrams(String text) {
+        return switch (text) {
+            case "rdma" -> RDMA;
+            case "udp" -> TCP;
+            default -> throw new IllegalArgumentException(text.isEmpty()
+                    ? "it does not say rdma or udp"
+                    : "'" + text + "' is not rdma or udp, which datagrams go over");
+        };
+    }
 
     static Way parse(String text) {
         return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()

@@ -67,6 +67,21 @@ class SocketRulesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
+        "rdma; 10.1.2.3; 53; null false", "tcp; 10.1.2.3; 53; null false",
+        "datagrams:10.0.0.0/8=rdma,tcp; 10.1.2.3; 53; datagrams:10.0.0.0/8=rdma true",
+        "datagrams:10.0.0.0/8=rdma,tcp; 11.1.2.3; 53; null true",
+        "datagrams:*:53=udp,datagrams:rdma,tcp; 11.1.2.3; 53; datagrams:*:53=udp true",
+        "datagrams:*:53=udp,datagrams:rdma,tcp; 11.1.2.3; 54; datagrams:rdma true",
+        "datagrams:udp,rdma; 11.1.2.3; 54; datagrams:udp false"})
+    void datagramsHaveRulesOfTheirOwn(String rules, String address, int port, String decision) {
+        SocketRules parsed = SocketRules.parse(rules);
+        assertThat(parsed.decideOfDatagrams(
+                new InetSocketAddress(InetAddress.ofLiteral(address), port)) + " "
+                + parsed.hasDatagrams()).isEqualTo(decision);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {
         "10.0.0.0/8; rule '10.0.0.0/8': it does not say what the address goes over: add =rdma, =tcp or =auto",
         "ib; rule 'ib': 'ib' is not rdma, tcp or auto",
         "*=ib; rule '*=ib': 'ib' is not rdma, tcp or auto",
@@ -93,6 +108,12 @@ class SocketRulesTest {
         "connect:*=rdma; no rule says what other addresses to listen at go over: end with *=tcp, *=rdma or *=auto",
         "rdma,10.0.0.0/8=tcp; rule '10.0.0.0/8=tcp' is never reached: the first that matches decides, and one before it matches everything",
         "connect:*=tcp,connect:*:80=rdma,*=tcp; rule 'connect:*:80=rdma' is never reached: the first that matches decides, and one before it matches everything",
+        "datagrams:*=tcp,*=tcp; rule 'datagrams:*=tcp': 'tcp' is not rdma or udp, which datagrams go over",
+        "datagrams:*=,*=tcp; rule 'datagrams:*=': it does not say rdma or udp",
+        "datagrams:10.0.0.0/8,*=tcp; rule 'datagrams:10.0.0.0/8': it does not say what the address goes over: add =rdma or =udp",
+        "*=udp; rule '*=udp': 'udp' is not rdma, tcp or auto",
+        "datagrams:*=rdma; no rule says what other addresses to connect to go over: end with *=tcp, *=rdma or *=auto",
+        "datagrams:rdma,tcp,datagrams:*:53=udp; rule 'datagrams:*:53=udp' is never reached: the first that matches decides, and one before it matches everything",
         "@/nowhere/rules; rules: there is no file /nowhere/rules"})
     void mistakeIsNamedInOneLine(String rules, String said) {
         assertThatExceptionOfType(IllegalArgumentException.class)

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Prints sockets for programs: an array of listeners and connections on one line. */
+/** Prints sockets for programs: an array of listeners, connections and sockets of datagrams on one line. */
 final class SocketsJson {
     private final PrintWriter out;
 
@@ -23,9 +23,11 @@ final class SocketsJson {
     }
 
     private static Stream<Map<String, Object>> sockets(SocketsReading process) {
-        return Stream.concat(
+        return Stream.of(
                 process.listeners().stream().map(each -> listener(process, each)),
-                process.connections().stream().map(each -> connection(process, each)));
+                process.connections().stream().map(each -> connection(process, each)),
+                process.datagrams().stream().map(each -> datagrams(process, each)))
+                .flatMap(each -> each);
     }
 
     private static Map<String, Object> begun(SocketsReading process, String state, String local) {
@@ -65,6 +67,34 @@ final class SocketsJson {
         object.put("mapped_bytes", each.mappedBytes());
         object.put("keepalive_seconds", each.keepaliveSeconds());
         object.put("age_ms", each.ageMs());
+        return object;
+    }
+
+    private static Map<String, Object> datagrams(SocketsReading process, DatagramReading each) {
+        Map<String, Object> object = begun(process, "DATAGRAM", each.local());
+        object.put("peer", each.peer());
+        object.put("receive_buffer", each.receiveBuffer());
+        object.put("send_buffer", each.sendBuffer());
+        object.put("waiting", each.waiting());
+        object.put("leaving", each.leaving());
+        object.put("peers", each.peers());
+        object.put("received_datagrams", each.receivedDatagrams());
+        object.put("received_bytes", each.receivedBytes());
+        object.put("dropped_datagrams", each.droppedDatagrams());
+        object.put("sent_datagrams", each.sentDatagrams());
+        object.put("sent_bytes", each.sentBytes());
+        object.put("introduced_datagrams", each.introducedDatagrams());
+        object.put("age_ms", each.ageMs());
+        object.put("queue_pairs", each.queuePairs().stream().map(SocketsJson::queuePair).toList());
+        return object;
+    }
+
+    private static Map<String, Object> queuePair(DatagramReading.QueuePair each) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("device", each.device());
+        object.put("queue_pair", each.number());
+        object.put("way", each.way());
+        object.put("address", each.address());
         return object;
     }
 }

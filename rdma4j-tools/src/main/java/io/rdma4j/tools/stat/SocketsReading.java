@@ -10,6 +10,12 @@ import java.util.List;
  * @param program its main class or jar
  * @param listeners those it has open
  * @param connections likewise
+ * @param datagrams its sockets of datagrams
  */
 record SocketsReading(long pid, String program, List<ListenerReading> listeners,
-        List<ConnectionReading> connections) {}
+        List<ConnectionReading> connections, List<DatagramReading> datagrams) {
+    /** {@return whether it has none} */
+    boolean isEmpty() {
+        return listeners.isEmpty() && connections.isEmpty() && datagrams.isEmpty();
+    }
+}

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Prints sockets for people, as {@code ss -tin} does: a line of addresses and one of details. */
@@ -27,9 +28,11 @@ final class SocketsText {
     void print(List<SocketsReading> processes) {
         for (SocketsReading process : processes) {
             out.printf("process %d (%s)%n", process.pid(), process.program());
-            int width = Stream.concat(process.listeners().stream().map(ListenerReading::local),
-                    process.connections().stream().map(ConnectionReading::local))
-                    .mapToInt(String::length).reduce(LOCAL.length(), Math::max);
+            int width = Stream.of(process.listeners().stream().map(ListenerReading::local),
+                    process.connections().stream().map(ConnectionReading::local),
+                    process.datagrams().stream().map(DatagramReading::local))
+                    .flatMap(each -> each).mapToInt(String::length)
+                    .reduce(LOCAL.length(), Math::max);
             out.printf("  %-12s %7s %7s  %s  %s%n", "State", "Recv-Q", "Send-Q",
                     padded(LOCAL, width),
                     "Peer Address:Port");
@@ -38,6 +41,9 @@ final class SocketsText {
                         padded(each.local(), width));
             }
             for (ConnectionReading each : process.connections()) {
+                print(process.pid(), each, width);
+            }
+            for (DatagramReading each : process.datagrams()) {
                 print(process.pid(), each, width);
             }
         }
@@ -66,6 +72,30 @@ final class SocketsText {
                         : " bytes_mapped:" + grown(key + "mapped", each.mappedBytes()),
                 each.keepaliveSeconds() == 0 ? "" : " keepalive:" + each.keepaliveSeconds() + "s",
                 each.ageMs() / 1000, each.ageMs() % 1000), columns));
+    }
+
+    private void print(long pid, DatagramReading each, int width) {
+        out.printf("  %-12s %7d %7d  %s  %s%n", "DATAGRAM", each.waiting(), each.leaving(),
+                padded(each.local(), width), each.peer());
+        String key = pid + "/" + each.local() + "/";
+        out.println(Terminal.wrapped("    ", String.format(
+                "%srcvbuf:%d sndbuf:%d peers:%d datagrams_received:%s bytes_received:%s"
+                        + " datagrams_dropped:%s datagrams_sent:%s bytes_sent:%s"
+                        + " datagrams_introduced:%s age:%d.%03ds",
+                each.queuePairs().stream().map(SocketsText::text).collect(Collectors.joining()),
+                each.receiveBuffer(), each.sendBuffer(), each.peers(),
+                grown(key + "received", each.receivedDatagrams()),
+                grown(key + "received bytes", each.receivedBytes()),
+                grown(key + "dropped", each.droppedDatagrams()),
+                grown(key + "sent", each.sentDatagrams()),
+                grown(key + "sent bytes", each.sentBytes()),
+                grown(key + "introduced", each.introducedDatagrams()),
+                each.ageMs() / 1000, each.ageMs() % 1000), columns));
+    }
+
+    private static String text(DatagramReading.QueuePair each) {
+        return String.format("%s qp:0x%06x%s ", each.device(), each.number(),
+                each.way().isEmpty() ? "" : " way:" + each.way());
     }
 
     /** {@return a number, with what was added since the last time} */

@@ -129,7 +129,7 @@ public final class Stat implements Callable<Integer> {
     private @Nullable SocketsReading sockets(WatchedProcess process)
             throws IOException, JMException {
         SocketsReading reading = process.readSockets(device);
-        return reading.listeners().isEmpty() && reading.connections().isEmpty() ? null : reading;
+        return reading.isEmpty() ? null : reading;
     }
 
     /** One look at a process. */

@@ -279,19 +279,20 @@ final class WatchedProcess implements Closeable {
     /**
      * {@return the sockets it has open now} As {@link #read}.
      *
-     * @param only the device whose connections are wanted, null for all, and for listeners
+     * @param only the device whose connections and queue pairs of datagrams are wanted, null for all, and for listeners
      */
     SocketsReading readSockets(@Nullable String only) throws IOException, JMException {
         awaitBeans(SOCKET_BEANS, awaitedSockets);
         awaitedSockets = 0;
         List<ListenerReading> listeners = new ArrayList<>();
         List<ConnectionReading> connections = new ArrayList<>();
+        List<DatagramReading> datagrams = new ArrayList<>();
         MBeanServerConnection server = connector.getMBeanServerConnection();
         for (ObjectName name : beans(SOCKET_BEANS)) {
             Map<String, Object> values = new TreeMap<>();
             try {
-                for (Attribute each : server
-                        .getAttributes(name, new String[]{"Listeners", "Connections"}).asList()) {
+                for (Attribute each : server.getAttributes(name,
+                        new String[]{"Listeners", "Connections", "DatagramSockets"}).asList()) {
                     values.put(each.getName(), each.getValue());
                 }
             } catch (InstanceNotFoundException closed) {
@@ -304,6 +305,13 @@ final class WatchedProcess implements Closeable {
                     connections.add(connection);
                 }
             }
+            for (CompositeData each : value(values, "DatagramSockets", CompositeData[].class)) {
+                DatagramReading reading = datagrams(each, ways);
+                if (only == null || reading.queuePairs().stream()
+                        .anyMatch(pair -> only.equals(pair.device()))) {
+                    datagrams.add(reading);
+                }
+            }
             if (only == null) {
                 for (CompositeData each : value(values, "Listeners", CompositeData[].class)) {
                     listeners.add(new ListenerReading(address(each, "local"),
@@ -313,7 +321,7 @@ final class WatchedProcess implements Closeable {
                 }
             }
         }
-        return new SocketsReading(pid, program, listeners, connections);
+        return new SocketsReading(pid, program, listeners, connections, datagrams);
     }
 
     private static ConnectionReading connection(CompositeData from, Map<String, String> ways)
@@ -331,6 +339,30 @@ final class WatchedProcess implements Closeable {
                 value(from, "sendRoom", Long.class), value(from, "receivedBytes", Long.class),
                 value(from, "sentBytes", Long.class), value(from, "mappedBytes", Long.class),
                 value(from, "keepaliveSeconds", Integer.class), value(from, "ageMs", Long.class));
+    }
+
+    private static DatagramReading datagrams(CompositeData from, Map<String, String> ways)
+            throws JMException {
+        List<DatagramReading.QueuePair> pairs = new ArrayList<>();
+        for (CompositeData each : value(from, "queuePairs", CompositeData[].class)) {
+            String device = value(each, "device", String.class);
+            int number = value(each, "queuePair", Integer.class);
+            pairs.add(new DatagramReading.QueuePair(device, number,
+                    ways.getOrDefault(key(device, number), ""),
+                    value(each, "address", String.class)));
+        }
+        boolean isConnected = !value(from, "peerAddress", String.class).isEmpty();
+        return new DatagramReading(address(from, "local"),
+                isConnected ? address(from, "peer") : "*",
+                value(from, "receiveBuffer", Integer.class),
+                value(from, "sendBuffer", Integer.class), value(from, "waiting", Integer.class),
+                value(from, "leaving", Integer.class), value(from, "peers", Integer.class),
+                value(from, "receivedDatagrams", Long.class),
+                value(from, "receivedBytes", Long.class),
+                value(from, "droppedDatagrams", Long.class),
+                value(from, "sentDatagrams", Long.class), value(from, "sentBytes", Long.class),
+                value(from, "introducedDatagrams", Long.class), value(from, "ageMs", Long.class),
+                pairs);
     }
 
     /** {@return an address and port, in brackets if the address has colons} */

@@ -14,7 +14,8 @@ import java.util.List;
 public final class SocketEvents {
     private static final EventClasses CLASSES = new EventClasses(
             () -> List.of(SocketConnectEvent.class, SocketAcceptEvent.class,
-                    SocketCloseEvent.class));
+                    SocketCloseEvent.class, DatagramPeerEvent.class,
+                    DatagramSocketCloseEvent.class));
 
     private SocketEvents() {}
 
@@ -128,6 +129,61 @@ public final class SocketEvents {
             event.receivedBytes = receivedBytes;
             event.mappedBytes = mappedBytes;
             event.end = end.name();
+            event.reason = text(reason);
+            event.commit();
+        }
+    }
+
+    /** {@return whether peers of datagrams are recorded, likewise} */
+    public static boolean recordsDatagramPeers() {
+        return EventClasses.isStarted() && DatagramPeerEvent.PROBE.isEnabled();
+    }
+
+    /** {@return whether ends of sockets of datagrams are recorded, likewise} */
+    public static boolean recordsDatagramCloses() {
+        return EventClasses.isStarted() && DatagramSocketCloseEvent.PROBE.isEnabled();
+    }
+
+    /** A peer of datagrams has said which queue pair it has. */
+    public static void datagramPeer(Ends ends, int remoteQueuePair) {
+        if (recordsDatagramPeers()) {
+            DatagramPeerEvent event = new DatagramPeerEvent();
+            event.local = text(ends.local());
+            event.remote = text(ends.remote());
+            event.device = ends.device();
+            event.queuePair = ends.queuePair();
+            event.remoteQueuePair = remoteQueuePair;
+            event.commit();
+        }
+    }
+
+    /**
+     * What a socket of datagrams has done.
+     *
+     * @param introduced how many of those that were sent went over UDP
+     */
+    public record Datagrams(long sent, long sentBytes, long introduced, long received,
+            long receivedBytes, long dropped) {}
+
+    /**
+     * A socket of datagrams is closed.
+     *
+     * @param remote to which it was connected, null if it was not
+     * @param reason why it has failed, null if it has not
+     */
+    public static void datagramClose(InetSocketAddress local, @Nullable InetSocketAddress remote,
+            long lifetimeNs, Datagrams done, @Nullable Exception reason) {
+        if (recordsDatagramCloses()) {
+            DatagramSocketCloseEvent event = new DatagramSocketCloseEvent();
+            event.local = text(local);
+            event.remote = text(remote);
+            event.lifetime = lifetimeNs;
+            event.sentDatagrams = done.sent();
+            event.sentBytes = done.sentBytes();
+            event.introducedDatagrams = done.introduced();
+            event.receivedDatagrams = done.received();
+            event.receivedBytes = done.receivedBytes();
+            event.droppedDatagrams = done.dropped();
             event.reason = text(reason);
             event.commit();
         }

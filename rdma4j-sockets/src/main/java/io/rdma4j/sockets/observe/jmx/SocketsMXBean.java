@@ -23,4 +23,10 @@ public interface SocketsMXBean {
 
     /** {@return these listeners, the oldest first} */
     List<SocketListenerData> getListeners();
+
+    /** {@return how many sockets of datagrams there are} */
+    int getDatagramSocketCount();
+
+    /** {@return these sockets, the oldest first} */
+    List<DatagramSocketData> getDatagramSockets();
 }
