@@ -3,7 +3,6 @@ package io.rdma4j.spi;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
@@ -22,8 +21,11 @@ public final class IdTable<T> {
     private record Slot<T>(int id, @Nullable T value) {}
 
     private final IntSupplier random;
-    private volatile AtomicReferenceArray<@Nullable Slot<T>> slots = new AtomicReferenceArray<>(
-            SMALLEST);
+    /**
+     * Read and written without any order, which costs least: a thread that sees a slot sees what was in it from the beginning,
+     * because its fields are final, and one that was told of an identifier sees its slot.
+     */
+    private volatile @Nullable Slot<T>[] slots = newSlots(SMALLEST);
     private int used;
     private int size;
 
@@ -55,10 +57,11 @@ public final class IdTable<T> {
 
     /** {@return the object of an identifier, or null} */
     public @Nullable T find(int id) {
-        AtomicReferenceArray<@Nullable Slot<T>> now = slots;
-        int mask = now.length() - 1;
+        @Nullable
+        Slot<T>[] now = slots;
+        int mask = now.length - 1;
         for (int i = home(id) & mask;; i = i + 1 & mask) {
-            Slot<T> slot = now.getAcquire(i);
+            Slot<T> slot = now[i];
             if (slot == null) {
                 return null;
             }
@@ -73,7 +76,7 @@ public final class IdTable<T> {
         if (find(id) == null) {
             size++;
         }
-        if (2 * (used + 1) > slots.length()) {
+        if (2 * (used + 1) > slots.length) {
             rebuild();
         }
         used += store(slots, new Slot<>(id, value)) ? 1 : 0;
@@ -90,9 +93,7 @@ public final class IdTable<T> {
 
     /** Applies something to every object. */
     public void forEach(Consumer<T> action) {
-        AtomicReferenceArray<@Nullable Slot<T>> now = slots;
-        for (int i = 0; i < now.length(); i++) {
-            Slot<T> slot = now.getAcquire(i);
+        for (Slot<T> slot : slots) {
             T value = slot == null ? null : slot.value;
             if (value != null) {
                 action.accept(value);
@@ -105,10 +106,10 @@ public final class IdTable<T> {
         while (length < 4 * (size + 1)) {
             length *= 2;
         }
-        AtomicReferenceArray<@Nullable Slot<T>> larger = new AtomicReferenceArray<>(length);
+        @Nullable
+        Slot<T>[] larger = newSlots(length);
         used = 0;
-        for (int i = 0; i < slots.length(); i++) {
-            Slot<T> slot = slots.get(i);
+        for (Slot<T> slot : slots) {
             if (slot != null && slot.value != null) {
                 used += store(larger, slot) ? 1 : 0;
             }
@@ -117,12 +118,17 @@ public final class IdTable<T> {
     }
 
     /** {@return whether a free slot was used} */
-    private static <T> boolean store(AtomicReferenceArray<@Nullable Slot<T>> into, Slot<T> slot) {
-        int mask = into.length() - 1;
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static <T> @Nullable Slot<T>[] newSlots(int count) {
+        return new Slot[count];
+    }
+
+    private static <T> boolean store(@Nullable Slot<T>[] into, Slot<T> slot) {
+        int mask = into.length - 1;
         for (int i = home(slot.id) & mask;; i = i + 1 & mask) {
-            Slot<T> there = into.get(i);
+            Slot<T> there = into[i];
             if (there == null || there.id == slot.id) {
-                into.setRelease(i, slot);
+                into[i] = slot;
                 return there == null;
             }
         }

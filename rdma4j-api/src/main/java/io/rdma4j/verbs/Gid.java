@@ -28,7 +28,8 @@ public record Gid(long high, long low) {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Gid gid && gid.high == high && gid.low == low;
+        return this == other
+                || (other instanceof Gid gid && gid.high == high && gid.low == low);
     }
 
     @Override

@@ -37,7 +37,10 @@ public final class ScatterGatherList {
      * @param index from 0
      */
     public long address(int index) {
-        return addresses[checkIndex(index)];
+        if (index >= count) {
+            throw outside(index);
+        }
+        return addresses[index];
     }
 
     /**
@@ -46,7 +49,10 @@ public final class ScatterGatherList {
      * @param index from 0
      */
     public long length(int index) {
-        return lengths[checkIndex(index)];
+        if (index >= count) {
+            throw outside(index);
+        }
+        return lengths[index];
     }
 
     /**
@@ -55,7 +61,10 @@ public final class ScatterGatherList {
      * @param index from 0
      */
     public int lkey(int index) {
-        return lkeys[checkIndex(index)];
+        if (index >= count) {
+            throw outside(index);
+        }
+        return lkeys[index];
     }
 
     /**
@@ -105,10 +114,7 @@ public final class ScatterGatherList {
         }
     }
 
-    private int checkIndex(int index) {
-        if (index < 0 || index >= count) {
-            throw new IndexOutOfBoundsException("element " + index + " of " + count);
-        }
-        return index;
+    private IndexOutOfBoundsException outside(int index) {
+        return new IndexOutOfBoundsException("element " + index + " of " + count);
     }
 }

@@ -23,6 +23,8 @@ public sealed class WorkCompletion permits CompletionSlot {
     private int unknownCode;
     private int vendorError;
     private long byteLength;
+    /** Whether one of the fields below, or a code above, may differ from 0. Those of most completions do not. */
+    private boolean hasMore;
     private int immediateOrRkey;
     private int queuePairNumber;
     private int sourceQueuePair;
@@ -235,6 +237,14 @@ public sealed class WorkCompletion permits CompletionSlot {
         opcode = newOpcode;
         queuePairNumber = queuePair;
         byteLength = bytes;
+        if (hasMore) {
+            forgetMore();
+        }
+        return this;
+    }
+
+    private void forgetMore() {
+        hasMore = false;
         vendorError = 0;
         immediateOrRkey = 0;
         sourceQueuePair = 0;
@@ -246,11 +256,11 @@ public sealed class WorkCompletion permits CompletionSlot {
         completionTimestamp = 0;
         completionWallclockNs = 0;
         say(null);
-        return this;
     }
 
     /** Adds immediate data or an invalidated key. */
     protected WorkCompletion fillImmediate(WorkCompletionFlag flag, int value) {
+        hasMore = true;
         flags |= flag.bit();
         immediateOrRkey = value;
         return this;
@@ -258,6 +268,7 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /** Adds the sender of a datagram. */
     protected WorkCompletion fillSource(int queuePair, int moreFlags) {
+        hasMore = true;
         sourceQueuePair = queuePair;
         flags |= moreFlags;
         return this;
@@ -265,6 +276,7 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /** Adds the way it came by over InfiniBand. */
     protected WorkCompletion fillRoute(int newPkeyIndex, int lid, int level, int pathBits) {
+        hasMore = true;
         pkeyIndex = newPkeyIndex;
         sourceLid = lid;
         serviceLevel = level;
@@ -274,6 +286,7 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /** Adds when it completed. */
     protected WorkCompletion fillTime(long timestamp, long wallclockNs) {
+        hasMore = true;
         completionTimestamp = timestamp;
         completionWallclockNs = wallclockNs;
         return this;
@@ -281,18 +294,21 @@ public sealed class WorkCompletion permits CompletionSlot {
 
     /** Adds the number of a status or an operation that is UNKNOWN. */
     protected WorkCompletion fillUnknown(int code) {
+        hasMore = true;
         unknownCode = code;
         return this;
     }
 
     /** Adds the device's own error code. */
     protected WorkCompletion fillVendorError(int code) {
+        hasMore = true;
         vendorError = code;
         return this;
     }
 
     /** Adds what the device knows of the failure. */
     protected WorkCompletion fillDetail(@Nullable String text) {
+        hasMore = true;
         say(text);
         return this;
     }
@@ -313,11 +329,18 @@ public sealed class WorkCompletion permits CompletionSlot {
         id = other.id;
         status = other.status;
         opcode = other.opcode;
+        queuePairNumber = other.queuePairNumber;
+        byteLength = other.byteLength;
+        if (hasMore || other.hasMore) {
+            assignMore(other);
+        }
+    }
+
+    private void assignMore(WorkCompletion other) {
+        hasMore = other.hasMore;
         unknownCode = other.unknownCode;
         vendorError = other.vendorError;
-        byteLength = other.byteLength;
         immediateOrRkey = other.immediateOrRkey;
-        queuePairNumber = other.queuePairNumber;
         sourceQueuePair = other.sourceQueuePair;
         flags = other.flags;
         pkeyIndex = other.pkeyIndex;
@@ -329,7 +352,6 @@ public sealed class WorkCompletion permits CompletionSlot {
         say(other.detail);
     }
 
-    /** {@return the completion in one line, a failure with its explanation} */
     @Override
     public String toString() {
         if (status == WorkCompletionStatus.UNKNOWN) {

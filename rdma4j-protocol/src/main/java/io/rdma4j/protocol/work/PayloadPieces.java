@@ -11,8 +11,8 @@ public final class PayloadPieces implements PayloadTarget {
     private int[] lengths = new int[4];
     private int count;
     private int length;
-    /** Whether this or an earlier payload has left a piece. */
-    private boolean isHolding;
+    /** The most pieces that a payload has had since {@link #release}. */
+    private int held;
 
     /** Creates a payload of nothing. */
     public PayloadPieces() {}
@@ -30,20 +30,21 @@ public final class PayloadPieces implements PayloadTarget {
             offsets = Arrays.copyOf(offsets, 2 * count);
             lengths = Arrays.copyOf(lengths, 2 * count);
         }
-        isHolding = true;
         pieces[count] = memory;
         offsets[count] = offset;
         lengths[count] = byteCount;
         count++;
+        if (count > held) {
+            held = count;
+        }
         length += byteCount;
     }
 
     /** Forgets the payload, so that no memory is kept alive by what has left. */
     public void release() {
         begin();
-        if (isHolding) {
-            isHolding = false;
-            Arrays.fill(pieces, MemorySegment.NULL);
+        while (held > 0) {
+            pieces[--held] = MemorySegment.NULL;
         }
     }
 

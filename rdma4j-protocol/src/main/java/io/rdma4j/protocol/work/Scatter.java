@@ -11,6 +11,11 @@ final class Scatter {
     static CopyOutcome into(ElementList elements, long offset, MemorySegment source,
             long sourceOffset,
             int byteCount, Memory memory, MemoryReference target) {
+        if (elements.count == 1 && offset + byteCount <= elements.totalLength) {
+            return byteCount == 0 ? CopyOutcome.DONE
+                    : intoElement(elements, 0, offset, source, sourceOffset, byteCount, memory,
+                            target);
+        }
         long skip = offset;
         int done = 0;
         for (int i = 0; i < elements.count && done < byteCount; i++) {
@@ -20,11 +25,8 @@ final class Scatter {
                 continue;
             }
             int take = (int) Math.min(inElement, byteCount - done);
-            if (!memory.local(elements.lkeys[i], elements.addresses[i] + skip, take, true,
-                    target)) {
-                return CopyOutcome.TARGET_REFUSED;
-            }
-            CopyOutcome outcome = target.write(source, sourceOffset + done, take);
+            CopyOutcome outcome = intoElement(elements, i, skip, source, sourceOffset + done, take,
+                    memory, target);
             if (outcome != CopyOutcome.DONE) {
                 return outcome;
             }
@@ -32,5 +34,14 @@ final class Scatter {
             skip = 0;
         }
         return CopyOutcome.DONE;
+    }
+
+    private static CopyOutcome intoElement(ElementList elements, int element, long skip,
+            MemorySegment source, long sourceOffset, int byteCount, Memory memory,
+            MemoryReference target) {
+        return memory.local(elements.lkeys[element], elements.addresses[element] + skip, byteCount,
+                true, target)
+                        ? target.write(source, sourceOffset, byteCount)
+                        : CopyOutcome.TARGET_REFUSED;
     }
 }

@@ -15,11 +15,26 @@ import java.lang.foreign.MemorySegment;
  * A slot of a send queue: what was posted, and how far the protocol has come with it.
  */
 public final class SendRequest {
+    private static final int SIGNALED = SendFlag.SIGNALED.bit();
+    private static final int SOLICITED = SendFlag.SOLICITED.bit();
+    private static final int FENCE = SendFlag.FENCE.bit();
+
+    /** Bits of {@link #TRAITS}. */
+    private static final int CONSUMES_RECEIVE = 1;
+    private static final int AWAITS_RESPONSE = 2;
+    private static final int IS_LOCAL = 4;
+    private static final int RETURNS_BYTES = 8;
+    /** It has more than a message. */
+    private static final int HAS_MORE = 16;
+    /** What is true of each operation, by its code: asked several times for each message. */
+    private static final int[] TRAITS = traits();
+
     private final ElementList elements;
     private final @Nullable MemorySegment inlineBuffer;
     private final MemoryReference piece = new MemoryReference();
     private long id;
     private SendOpcode opcode = SendOpcode.SEND;
+    private int traits = TRAITS[SendOpcode.SEND.code()];
     private int flags;
     private boolean isSignaled;
     private boolean isInline;
@@ -56,19 +71,22 @@ public final class SendRequest {
         elements.assign(from.elements());
         id = from.id();
         opcode = from.opcode();
+        traits = TRAITS[opcode.code()];
         flags = from.flags();
-        isSignaled = signalAll || from.has(SendFlag.SIGNALED);
+        isSignaled = signalAll || (flags & SIGNALED) != 0;
         isInline = false;
         length = elements.totalLength;
         isCarriedOut = false;
-        assignOperation(from);
+        if ((traits & HAS_MORE) != 0) {
+            assignOperation(from);
+        }
     }
 
     /** Copies what the operation has; the rest is of earlier requests, and nobody looks at it. */
     private void assignOperation(SendWorkRequest from) {
         switch (opcode) {
             case SEND -> {
-                // Nothing beside the message.
+                // Nothing beside the message: TRAITS say so.
             }
             case SEND_WITH_IMMEDIATE -> immediate = from.immediate();
             case SEND_WITH_INVALIDATE, LOCAL_INVALIDATE -> invalidateRkey = from.invalidateRkey();
@@ -153,6 +171,9 @@ public final class SendRequest {
             }
             return true;
         }
+        if (elements.count == 1 && offset + byteCount <= length) {
+            return byteCount == 0 || gatherElement(0, offset, byteCount, memory, target);
+        }
         long skip = offset;
         int left = byteCount;
         for (int i = 0; i < elements.count && left > 0; i++) {
@@ -162,14 +183,22 @@ public final class SendRequest {
                 continue;
             }
             int take = (int) Math.min(inElement, left);
-            if (!memory.local(elements.lkeys[i], elements.addresses[i] + skip, take, false,
-                    piece)) {
+            if (!gatherElement(i, skip, take, memory, target)) {
                 return false;
             }
-            target.addPayload(piece.segment(), piece.offset(), take);
             left -= take;
             skip = 0;
         }
+        return true;
+    }
+
+    private boolean gatherElement(int element, long skip, int byteCount, Memory memory,
+            PayloadTarget target) {
+        if (!memory.local(elements.lkeys[element], elements.addresses[element] + skip, byteCount,
+                false, piece)) {
+            return false;
+        }
+        target.addPayload(piece.segment(), piece.offset(), byteCount);
         return true;
     }
 
@@ -236,12 +265,12 @@ public final class SendRequest {
 
     /** {@return whether the peer's armed completion queue is woken} */
     public boolean isSolicited() {
-        return (flags & SendFlag.SOLICITED.bit()) != 0;
+        return (flags & SOLICITED) != 0;
     }
 
     /** {@return whether earlier READs and atomics must be complete first} */
     public boolean isFenced() {
-        return (flags & SendFlag.FENCE.bit()) != 0;
+        return (flags & FENCE) != 0;
     }
 
     /** {@return the bytes of the message} */
@@ -326,7 +355,7 @@ public final class SendRequest {
 
     /** {@return whether it concerns this side alone and takes no packet} */
     public boolean isLocal() {
-        return opcode == SendOpcode.LOCAL_INVALIDATE || opcode == SendOpcode.BIND_MEMORY_WINDOW;
+        return (traits & IS_LOCAL) != 0;
     }
 
     /** {@return whether a local operation has been carried out} */
@@ -341,32 +370,33 @@ public final class SendRequest {
 
     /** {@return whether it consumes a receive request of the peer} */
     public boolean consumesReceive() {
-        return switch (opcode) {
-            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE_WITH_IMMEDIATE -> true;
-            case RDMA_WRITE, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD,
-                    LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, FLUSH, ATOMIC_WRITE ->
-                false;
-        };
+        return (traits & CONSUMES_RECEIVE) != 0;
     }
 
     /** {@return whether it completes only with a response of its own, not by an acknowledgement} */
     public boolean awaitsResponse() {
-        return switch (opcode) {
-            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
-                true;
-            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
-                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE ->
-                false;
-        };
+        return (traits & AWAITS_RESPONSE) != 0;
     }
 
     /** {@return the bytes its completion reports: what came back} */
     public long bytesReturned() {
-        return switch (opcode) {
-            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> length;
-            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
-                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, FLUSH, ATOMIC_WRITE ->
-                0;
-        };
+        return (traits & RETURNS_BYTES) == 0 ? 0 : length;
+    }
+
+    private static int[] traits() {
+        int[] traits = new int[Short.SIZE];
+        for (SendOpcode each : SendOpcode.values()) {
+            traits[each.code()] = switch (each) {
+                case SEND -> CONSUMES_RECEIVE;
+                case SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE_WITH_IMMEDIATE ->
+                    CONSUMES_RECEIVE | HAS_MORE;
+                case RDMA_WRITE -> HAS_MORE;
+                case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD ->
+                    AWAITS_RESPONSE | RETURNS_BYTES | HAS_MORE;
+                case FLUSH, ATOMIC_WRITE -> AWAITS_RESPONSE | HAS_MORE;
+                case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW -> IS_LOCAL | HAS_MORE;
+            };
+        }
+        return traits;
     }
 }

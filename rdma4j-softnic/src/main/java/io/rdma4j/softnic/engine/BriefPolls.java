@@ -11,10 +11,14 @@ public final class BriefPolls {
     /** No longer than so, and only if it has polled just now. */
     private static final long POLL_ALL_NS = 100_000;
     private static final long JUST_NOW_NS = 10_000;
+    /** While the code is interpreted, what was found alone takes as long; so it is more than one, within a longer time. */
+    private static final int FINDS = 4;
+    private static final long POLL_ALL_AT_LAST_NS = 1_000_000;
 
     private long lastPollNs;
     private long lastPollOfAllNs;
     private int emptyPolls;
+    private int finds;
 
     /** Creates one for a poller that has not polled yet. */
     public BriefPolls() {}
@@ -25,22 +29,25 @@ public final class BriefPolls {
      * @param isOften whether the caller comes back at once
      */
     public boolean isBrief(long nowNs, boolean isOften) {
-        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS);
+        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS
+                && nowNs - lastPollOfAllNs < POLL_ALL_NS);
     }
 
     /**
      * As above for a caller that has found something already, and so will come back at once.
      */
     public boolean isBriefAfterFinding(long nowNs) {
-        return note(nowNs, true);
+        long sinceNs = nowNs - lastPollOfAllNs;
+        return note(nowNs, sinceNs < POLL_ALL_NS
+                || (++finds < FINDS && sinceNs < POLL_ALL_AT_LAST_NS));
     }
 
-    private boolean note(long nowNs, boolean isAllowed) {
-        boolean isBrief = isAllowed && nowNs - lastPollOfAllNs < POLL_ALL_NS;
+    private boolean note(long nowNs, boolean isBrief) {
         lastPollNs = nowNs;
         if (!isBrief) {
             lastPollOfAllNs = nowNs;
             emptyPolls = 0;
+            finds = 0;
         }
         return isBrief;
     }

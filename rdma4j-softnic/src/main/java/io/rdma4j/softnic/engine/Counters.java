@@ -56,7 +56,13 @@ public final class Counters {
 
     /** Counts something that happened so often. For the engine's owner. */
     public void add(Counter counter, long amount) {
-        int index = counter.ordinal();
-        VALUE.setOpaque(values, index, values[index] + amount);
+        // Written whole, and seen when the owner releases the engine, at the latest.
+        values[counter.ordinal()] += amount;
+    }
+
+    /** Counts two things at once, as packets and their bytes. For the engine's owner. */
+    void add(Counter counter, long amount, Counter other, long otherAmount) {
+        values[counter.ordinal()] += amount;
+        values[other.ordinal()] += otherAmount;
     }
 }

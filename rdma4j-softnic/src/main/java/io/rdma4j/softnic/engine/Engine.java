@@ -6,10 +6,8 @@ import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.IdTable;
 import org.jspecify.annotations.Nullable;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.function.IntSupplier;
 
 /**
@@ -27,9 +25,12 @@ public final class Engine {
     private final IdTable<EngineQueuePair> queuePairs;
     private final QueuePairNumbers numbers;
     private final DeadlineHeap deadlines = new DeadlineHeap();
-    private final Queue<EngineQueuePair> active = new ArrayDeque<>();
+    /** Those that may have something to send, linked by themselves. */
+    private @Nullable EngineQueuePair firstActive;
+    private @Nullable EngineQueuePair lastActive;
     private final DeviceCounters counters;
     private final List<CompletionRing> overrun = new ArrayList<>();
+    private boolean hasOverrun;
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Link link;
     private boolean hasDelivered;
@@ -125,13 +126,25 @@ public final class Engine {
 
     private void activate(EngineQueuePair queuePair) {
         if (!queuePair.isActive) {
-            queuePair.isActive = true;
-            active.add(queuePair);
+            enlist(queuePair);
         }
+    }
+
+    private void enlist(EngineQueuePair queuePair) {
+        queuePair.isActive = true;
+        queuePair.isListed = true;
+        EngineQueuePair last = lastActive;
+        if (last == null) {
+            firstActive = queuePair;
+        } else {
+            last.nextActive = queuePair;
+        }
+        lastActive = queuePair;
     }
 
     /** Handles the changes by a call of a queue pair's protocol, except for packets to send. */
     private void settle(EngineQueuePair queuePair) {
+        queuePair.isUnsettled = false;
         try {
             queuePair.settle(nowNs);
         } catch (RuntimeException | InternalError defect) {
@@ -142,8 +155,10 @@ public final class Engine {
     }
 
     private void reportOverruns() {
-        while (!overrun.isEmpty()) {
-            overrun.removeLast().reportOverrun();
+        while (hasOverrun) {
+            CompletionRing first = overrun.removeLast();
+            hasOverrun = !overrun.isEmpty();
+            first.reportOverrun();
         }
     }
 
@@ -151,6 +166,7 @@ public final class Engine {
     public void forget(CompletionRing ring) {
         moderated.remove(ring);
         overrun.remove(ring);
+        hasOverrun = !overrun.isEmpty();
     }
 
     /** A completion queue has put a notification off. */
@@ -163,6 +179,7 @@ public final class Engine {
     void onOverrun(CompletionRing ring) {
         if (!overrun.contains(ring)) {
             overrun.add(ring);
+            hasOverrun = true;
         }
     }
 
@@ -179,9 +196,17 @@ public final class Engine {
     /** Requests were posted to a queue pair. */
     void onDoorbells(EngineQueuePair queuePair, long newNowNs) {
         onPosted(queuePair, queuePair.takeDoorbells(), newNowNs);
+        settlePosted(queuePair);
     }
 
-    /** As above, with the doorbells that would ring. */
+    /** What the call of the protocol by {@link #onPosted} has changed, if no transmission has settled it. */
+    void settlePosted(EngineQueuePair queuePair) {
+        if (queuePair.isUnsettled && !queuePair.isDetached) {
+            settle(queuePair);
+        }
+    }
+
+    /** As {@link #onDoorbells}, with the doorbells that would ring. After a transmission {@link #settlePosted} has to follow. */
     void onPosted(EngineQueuePair queuePair, int rung, long newNowNs) {
         nowNs = newNowNs;
         if (queuePair.isDetached) {
@@ -197,7 +222,10 @@ public final class Engine {
         } catch (RuntimeException | InternalError defect) {
             contain(queuePair, defect);
         }
-        touched(queuePair);
+        if (!queuePair.isDetached) {
+            queuePair.isUnsettled = true;
+            activate(queuePair);
+        }
     }
 
     /** A defect of this library in one queue pair must not harm the others: only that queue pair fails, with a log entry. */
@@ -278,7 +306,7 @@ public final class Engine {
 
     /** {@return whether a queue pair may have something to send, as after all that it is told} */
     boolean mayTransmit() {
-        return !active.isEmpty();
+        return firstActive != null;
     }
 
     /** {@return whether a message for the application was among it} */
@@ -305,15 +333,23 @@ public final class Engine {
         int budget = SEND_BUDGET;
         boolean isFull = false;
         while (budget > 0 && !isFull) {
-            EngineQueuePair queuePair = active.poll();
+            EngineQueuePair queuePair = firstActive;
             if (queuePair == null) {
                 link.endTransmit();
                 return false;
             }
-            int burst = Math.min(BURST, budget);
+            firstActive = queuePair.nextActive;
+            if (firstActive == null) {
+                lastActive = null;
+            }
+            queuePair.nextActive = null;
+            queuePair.isListed = false;
+            int burst = budget < BURST ? budget : BURST;
             boolean isDone = false;
             try {
-                protectOwner();
+                if (ownerStatus == null) {
+                    protectOwner();
+                }
                 int sent = 0;
                 if (!queuePair.isDetached) {
                     try {
@@ -327,9 +363,9 @@ public final class Engine {
                 queuePair.isActive = false;
                 if (!queuePair.isDetached) {
                     if (sent >= burst || isFull) {
-                        queuePair.isActive = true;
-                        active.add(queuePair);
+                        enlist(queuePair);
                     }
+                    queuePair.isUnsettled = false;
                     try {
                         queuePair.settle(newNowNs);
                     } catch (RuntimeException | InternalError defect) {
@@ -340,13 +376,12 @@ public final class Engine {
                 }
                 isDone = true;
             } finally {
-                if (!isDone && !active.contains(queuePair)) {
-                    queuePair.isActive = true;
-                    active.add(queuePair);
+                if (!isDone && !queuePair.isListed) {
+                    enlist(queuePair);
                 }
             }
         }
-        return link.endTransmit() && !isFull && !active.isEmpty();
+        return link.endTransmit() && !isFull && firstActive != null;
     }
 
     /** {@return when the next round is due if nothing arrives, {@link Long#MAX_VALUE} for never} */

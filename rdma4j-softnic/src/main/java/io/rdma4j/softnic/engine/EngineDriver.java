@@ -325,6 +325,9 @@ public final class EngineDriver {
             }
             isServed = true;
             work(nowNs);
+            if (queuePair != null) {
+                engine.settlePosted(queuePair);
+            }
             lastPostNs = nowNs;
         } catch (RuntimeException | Error failure) {
             if (!isServed && queuePair != null && queuePair.ring(doorbell)) {

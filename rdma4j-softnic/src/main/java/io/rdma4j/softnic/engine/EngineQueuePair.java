@@ -76,6 +76,12 @@ public abstract class EngineQueuePair implements QueuePairHost {
     EngineQueuePair nextRung;
 
     boolean isActive;
+    /** Whether it is in the engine's list of active ones; while it sends, it is active and not in it. */
+    boolean isListed;
+    @Nullable
+    EngineQueuePair nextActive;
+    /** Whether its protocol was called, and the engine has not looked at what that has changed. */
+    boolean isUnsettled;
     boolean isDetached;
     long deadlineNs = DeadlineHeap.NEVER;
     /** The deadline by which the heap has placed it, never later than the deadline. */
@@ -234,8 +240,8 @@ public abstract class EngineQueuePair implements QueuePairHost {
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
         request.release();
         noticeStatus(status);
-        if (status == WorkCompletionStatus.SUCCESS
-                && request.opcode().completionOpcode() == WorkCompletionOpcode.SEND) {
+        WorkCompletionOpcode opcode = request.opcode().completionOpcode();
+        if (status == WorkCompletionStatus.SUCCESS && opcode == WorkCompletionOpcode.SEND) {
             count(Counter.RDMA_SENDS, 1);
         }
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
@@ -248,8 +254,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
             onOverrun(sendCompletions);
             return;
         }
-        completion.fill(request.id(), status, request.opcode().completionOpcode(), number,
-                byteLength);
+        completion.fill(request.id(), status, opcode, number, byteLength);
         if (status != WorkCompletionStatus.SUCCESS) {
             completion.fillDetail(detail(status));
         }
@@ -346,6 +351,16 @@ public abstract class EngineQueuePair implements QueuePairHost {
             engine.counters().add(counter, times);
         } else {
             counters.add(counter, times);
+        }
+    }
+
+    /** Counts packets, and their bytes. */
+    public final void count(Counter packets, long number, Counter bytes, long length) {
+        if (isDetached) {
+            engine.counters().add(packets, number);
+            engine.counters().add(bytes, length);
+        } else {
+            counters.add(packets, number, bytes, length);
         }
     }
 }

@@ -102,9 +102,17 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {
-        MemorySegment both = nothing;
-        if (both != null && wantedKey == key && domain.equals(wantedDomain)
-                && length <= MAX_ACCESS) {
+        if (nothing != null) {
+            return allowsNothing(nothing, wantedKey, wantedDomain, wantedAddress, length, isWrite,
+                    target);
+        }
+        return allows(wantedKey, wantedDomain, wantedAddress, length,
+                isWrite ? AccessFlag.LOCAL_WRITE.bit() : 0, target);
+    }
+
+    private boolean allowsNothing(MemorySegment both, int wantedKey, Object wantedDomain,
+            long wantedAddress, long length, boolean isWrite, MemoryReference target) {
+        if (wantedKey == key && domain.equals(wantedDomain) && length <= MAX_ACCESS) {
             target.point(both, isWrite ? MAX_ACCESS : 0);
             return true;
         }

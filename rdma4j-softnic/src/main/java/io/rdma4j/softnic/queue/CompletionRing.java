@@ -6,14 +6,12 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * A completion queue's entries. The engine adds; applications take under a lock of their own, so that
- * adding never waits.
+ * A completion queue's entries. The engine adds; applications take in turns of their own, so that adding never waits.
  */
-public final class CompletionRing {
+public final class CompletionRing extends Turns {
     /** Is notified of the ring's events, in the thread that owns the engine. */
     public interface Listener {
         /** A completion arrived for which an event was requested. */
@@ -44,7 +42,6 @@ public final class CompletionRing {
     private static final int EVENT = 2;
     private static final int WAKE_UP = 4;
 
-    private final ReentrantLock takers = new ReentrantLock();
     private final AtomicInteger armed = new AtomicInteger(NOT_ARMED);
     private final Listener listener;
     private final LongSupplier time;
@@ -224,13 +221,15 @@ public final class CompletionRing {
                 isAny = true;
             }
         }
-        // If a thread takes at the moment, the removed ones keep their room until they are passed.
-        if (isAny && takers.tryLock()) {
-            try {
-                compact();
-            } finally {
-                takers.unlock();
-            }
+        if (isAny) {
+            compactIfFree();
+        }
+    }
+
+    /** If a thread is in a batch, the removed ones keep their room until they are passed. */
+    private synchronized void compactIfFree() {
+        if (isFree()) {
+            compact();
         }
     }
 
@@ -306,12 +305,12 @@ public final class CompletionRing {
 
     /** Keeps all threads from taking completions, until {@link #unlockTakers}. */
     public void lockTakers() {
-        takers.lock();
+        keep();
     }
 
     /** Ends {@link #lockTakers}. */
     public void unlockTakers() {
-        takers.unlock();
+        giveBack();
     }
 
     /** Takes the oldest completions. {@return how many} */
@@ -319,9 +318,8 @@ public final class CompletionRing {
         if (taken == end) {
             return 0;
         }
-        takers.lock();
-        try {
-            requireNoBatch();
+        synchronized (this) {
+            beginTake();
             long at = taken;
             long limit = end;
             int count = 0;
@@ -333,8 +331,6 @@ public final class CompletionRing {
             }
             taken = at;
             return count;
-        } finally {
-            takers.unlock();
         }
     }
 
@@ -343,9 +339,8 @@ public final class CompletionRing {
         if (taken == end) {
             return false;
         }
-        takers.lock();
-        try {
-            requireNoBatch();
+        synchronized (this) {
+            beginTake();
             long at = taken;
             long limit = end;
             while (at < limit) {
@@ -358,8 +353,6 @@ public final class CompletionRing {
             }
             taken = at;
             return false;
-        } finally {
-            takers.unlock();
         }
     }
 
@@ -367,15 +360,15 @@ public final class CompletionRing {
 
     /** Begins to read in place. {@return whether there is a completion; if not, nothing has begun} */
     public boolean startBatch() {
-        takers.lock();
+        keep();
         if (isInBatch) {
-            takers.unlock();
+            giveBack();
             throw new IllegalStateException("this thread has begun a batch already: end it first");
         }
         long first = firstFrom(taken);
         taken = first;
         if (first == end) {
-            takers.unlock();
+            giveBack();
             return false;
         }
         isInBatch = true;
@@ -405,17 +398,19 @@ public final class CompletionRing {
         requireBatch();
         taken = batchAt + 1;
         isInBatch = false;
-        takers.unlock();
+        giveBack();
     }
 
     private void requireBatch() {
-        if (!takers.isHeldByCurrentThread() || !isInBatch) {
+        if (!isKeeper() || !isInBatch) {
             throw new IllegalStateException(
                     "this thread has not begun a batch: start polling first");
         }
     }
 
-    private void requireNoBatch() {
+    /** Within the monitor. */
+    private void beginTake() {
+        awaitTurn();
         if (isInBatch) {
             throw new IllegalStateException("this thread is in a batch: end it first");
         }

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReceiveColumn {
     private final int count;
+    /** Whether all that was put is {@code first}. Of the thread that puts. */
+    private boolean isUniform;
     private boolean isEmpty = true;
     private long first;
     private volatile short @Nullable [] differences;
@@ -22,10 +24,16 @@ final class ReceiveColumn {
     }
 
     void put(int place, long value) {
+        if (isUniform && value == first) {
+            return;
+        }
         if (isEmpty) {
             isEmpty = false;
+            isUniform = true;
             first = value;
+            return;
         }
+        isUniform = false;
         long[] whole = values;
         if (whole != null) {
             whole[place] = value;

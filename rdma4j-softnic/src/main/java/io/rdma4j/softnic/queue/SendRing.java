@@ -6,14 +6,14 @@ import io.rdma4j.protocol.work.SendRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A send queue. Applications post under {@link #lock}; the engine reads and retires without it.
+ * A send queue. Applications post within its monitor after {@link #beginPost}, or under {@link #lock} if they post by several calls;
+ * the engine reads and retires without them.
  *
  * <p>A request is first staged, invisible to the engine, and then published alone or with others.
  */
-public final class SendRing implements SendQueue {
+public final class SendRing extends Turns implements SendQueue {
     private static final int FIRST_SLOTS = 4;
 
     /** Those from {@code retired} up to {@code staged}, in the slot of their index; replaced by more when they are all in use. */
@@ -25,7 +25,6 @@ public final class SendRing implements SendQueue {
     private final boolean isInlineMemoryGiven;
     /** Where inline data of the next new slot begins. */
     private long inlineUsed;
-    private final ReentrantLock posters = new ReentrantLock();
     private long staged;
     private volatile long end;
     private volatile long retired;
@@ -61,17 +60,27 @@ public final class SendRing implements SendQueue {
         return maxInlineData;
     }
 
-    /** Takes the lock for posting. */
+    /** Waits until no other thread is in the middle of posting. Within the monitor, where the caller then posts. */
+    public void beginPost() {
+        awaitTurn();
+    }
+
+    /** A post has ended. Outside of the monitor. */
+    public void endPost() {
+        if (whenIdle != null) {
+            runIfIdle();
+        }
+    }
+
+    /** Takes the lock for posting by several calls. */
     public void lock() {
-        posters.lock();
+        keep();
     }
 
     /** Releases the lock for posting. */
     public void unlock() {
-        posters.unlock();
-        if (whenIdle != null) {
-            runIfIdle();
-        }
+        giveBack();
+        endPost();
     }
 
     /** Does something as soon as no thread is posting: now, or when the one that is has ended. */
@@ -80,28 +89,21 @@ public final class SendRing implements SendQueue {
         runIfIdle();
     }
 
-    private void runIfIdle() {
-        if (!posters.tryLock()) {
-            return;
-        }
-        try {
-            Runnable action = whenIdle;
-            // The calling thread may be in the middle of a batch.
-            if (action != null && posters.getHoldCount() == 1) {
-                whenIdle = null;
-                action.run();
-            }
-        } finally {
-            posters.unlock();
+    private synchronized void runIfIdle() {
+        Runnable action = whenIdle;
+        // A thread may be in the middle of a batch, the calling one as well.
+        if (action != null && isFree()) {
+            whenIdle = null;
+            action.run();
         }
     }
 
-    /** {@return whether the calling thread holds the lock} */
+    /** {@return whether the calling thread may post, and no other} */
     public boolean isLocked() {
-        return posters.isHeldByCurrentThread();
+        return Thread.holdsLock(this) || isKeeper();
     }
 
-    /** {@return the slot for the next request, null if the queue is full} Under the lock. */
+    /** {@return the slot for the next request, null if the queue is full} Under the lock, or within the monitor. */
     public @Nullable SendRequest free() {
         long oldest = retired;
         long outstanding = staged - oldest;
@@ -151,17 +153,17 @@ public final class SendRing implements SendQueue {
         return buffer;
     }
 
-    /** Keeps the slot that {@link #free} gave. Under the lock. */
+    /** Keeps the slot that {@link #free} gave. Under the lock, or within the monitor. */
     public void stage() {
         staged++;
     }
 
-    /** Passes the staged requests to the engine. Under the lock. */
+    /** Passes the staged requests to the engine. Under the lock, or within the monitor. */
     public void publish() {
         end = staged;
     }
 
-    /** Drops the staged requests. Under the lock. */
+    /** Drops the staged requests. Under the lock, or within the monitor. */
     public void unstage() {
         staged = end;
     }

@@ -40,6 +40,8 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private final PacketView own = new PacketView();
     /** The last packet. */
     private PacketView packet = own;
+    /** An address of this device, as packets through memory have named it. */
+    private @Nullable Gid ownAddress;
     /** For joining a payload of several pieces. */
     private final MemorySegment room;
 
@@ -86,8 +88,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     @Override
     public void onPacket(PacketView shared) {
         packet = shared;
-        Gid local = shared.destination();
-        if (network.port(local) == null || local.isMulticast()) {
+        if (!isOwn(shared.destination())) {
             drop(Counter.DROPPED_MALFORMED, shared.source());
             return;
         }
@@ -96,6 +97,23 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
             return;
         }
         dispatch(shared.length(), null);
+    }
+
+    /** {@return whether this device has an address} Mostly it is that of the last packet, which is the same object then. */
+    @SuppressWarnings("ReferenceEquality")
+    private boolean isOwn(Gid local) {
+        if (local != ownAddress) {
+            if (network.port(local) == null || local.isMulticast()) {
+                return false;
+            }
+            ownAddress = local;
+        }
+        return true;
+    }
+
+    /** This device has fewer addresses than before. */
+    void forgetAddress() {
+        ownAddress = null;
     }
 
     @Override
@@ -141,7 +159,8 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         }
         int number = packet.destinationQueuePairNumber();
         Opcode.Service service = packet.opcode().service();
-        if (local.isMulticast()) {
+        // What did not come through the network is for no group.
+        if (datagram != null && local.isMulticast()) {
             List<MulticastGroups.Member> members = groups.members(local);
             if (members.isEmpty() || number != MulticastGroups.QUEUE_PAIR
                     || service != Opcode.Service.UD) {
@@ -193,8 +212,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     }
 
     private static void countReceived(RoceQueuePair queuePair, int packets, int length) {
-        queuePair.count(Counter.RCVD_PKTS, packets);
-        queuePair.count(Counter.RCVD_BYTES, length);
+        queuePair.count(Counter.RCVD_PKTS, packets, Counter.RCVD_BYTES, length);
     }
 
     private boolean isFrom(RoceQueuePair queuePair) {

@@ -78,6 +78,12 @@ final class RoceLink implements Link {
         ports = new FullPorts(network, engine.counters(), unreachables);
     }
 
+    /** The device gives an address up. */
+    void leave(Gid address) {
+        network.leave(address);
+        dispatcher.forgetAddress();
+    }
+
     /** {@return the engine of its queue pairs} */
     Engine engine() {
         return engine;
@@ -105,9 +111,8 @@ final class RoceLink implements Link {
      * can bypass the network} Not for the connection manager's messages, whose process the network finds.
      */
     boolean staysHere(Path path, int queuePair) {
-        Gid destination = path.destination();
-        return skipsNetwork && !destination.isMulticast() && sharing.isOwn(queuePair)
-                && network.port(destination) != null;
+        return skipsNetwork && !path.destination().isMulticast() && sharing.isOwn(queuePair)
+                && network.port(path.destination()) != null;
     }
 
     /** {@return how many middle packets of a message can be sent as one on a path through the network} */
@@ -278,14 +283,7 @@ final class RoceLink implements Link {
     private void send(@Nullable RoceQueuePair queuePair) {
         Path path = outgoing.path();
         boolean isToItself = staysHere(path, outgoing.destinationQueuePairNumber());
-        MemoryPath way = null;
-        if (queuePair != null && !isToItself) {
-            queuePair.leaves(outgoing);
-            if (memory != null) {
-                queuePair.findWay(memory, outgoing);
-            }
-            way = queuePair.memoryPath();
-        }
+        MemoryPath way = queuePair == null || isToItself ? null : queuePair.way(outgoing, memory);
         int packets = outgoing.span();
         int length = isToItself || way != null
                 ? outgoing.totalLength()
@@ -313,15 +311,25 @@ final class RoceLink implements Link {
         }
         switch (result) {
             case SENT, KEPT, UNREACHABLE -> {
-                count(queuePair, Counter.SENT_PKTS, packets);
-                count(queuePair, Counter.SENT_BYTES, length);
+                if (queuePair == null) {
+                    engine.counters().add(Counter.SENT_PKTS, packets);
+                    engine.counters().add(Counter.SENT_BYTES, length);
+                } else {
+                    queuePair.count(Counter.SENT_PKTS, packets, Counter.SENT_BYTES, length);
+                }
                 isPortFull |= result == PacketPort.Sent.KEPT;
                 if (result == PacketPort.Sent.UNREACHABLE) {
                     // A message of the connection manager: no socket has its destination port.
                     management.onUnreachable(engine.timeNs());
                 }
             }
-            case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
+            case REFUSED -> {
+                if (queuePair == null) {
+                    engine.counters().add(Counter.SEND_ERR, packets);
+                } else {
+                    queuePair.count(Counter.SEND_ERR, packets);
+                }
+            }
             case PAYLOAD_GONE -> onPayloadGone(queuePair);
         }
     }
@@ -353,14 +361,6 @@ final class RoceLink implements Link {
             queuePair.protocol().onPayloadGone();
         } catch (RuntimeException | InternalError defect) {
             engine.contain(queuePair, defect);
-        }
-    }
-
-    private void count(@Nullable RoceQueuePair queuePair, Counter counter, long amount) {
-        if (queuePair == null) {
-            engine.counters().add(counter, amount);
-        } else {
-            queuePair.count(counter, amount);
         }
     }
 

@@ -138,19 +138,18 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         }
     }
 
-    /** A packet is about to leave this device. */
-    void leaves(OutgoingPacket packet) {
-        lastPath = packet.path();
-    }
-
-    /** Finds the way of a datagram. */
-    void findWay(SharedMemory shared, OutgoingPacket datagram) {
+    /** {@return the way through memory of a packet that is about to leave this device, null if there is none} */
+    @Nullable
+    MemoryPath way(OutgoingPacket packet, @Nullable SharedMemory shared) {
         if (service == Opcode.Service.UD) {
-            MemoryPath found = shared.path(datagram.path(), datagram.destinationQueuePairNumber());
+            lastPath = packet.path();
+            MemoryPath found = shared == null ? null
+                    : shared.path(packet.path(), packet.destinationQueuePairNumber());
             if (!Objects.equals(found, memoryPath)) {
                 memoryPath = found;
             }
         }
+        return memoryPath();
     }
 
     /** {@return the path of the next packet through memory, for datagrams that of the last one; null if there is none} */

@@ -230,13 +230,13 @@ public final class RoceTransport implements Transport {
 
     @Override
     public void release(Gid address) {
-        network.leave(address);
+        link.leave(address);
     }
 
     @Override
     public void releaseAll() {
         for (PacketPort port : List.copyOf(network.ports())) {
-            network.leave(port.local());
+            link.leave(port.local());
         }
     }
 

@@ -25,6 +25,14 @@ final class PostChecks {
 
     private PostChecks() {}
 
+    /** {@return whether {@link PostRules#requireSendState} allows a state} */
+    static boolean isForSends(QueuePairState state) {
+        return switch (state) {
+            case RTS, SQD, SQE, ERR -> true;
+            case RESET, INIT, RTR -> false;
+        };
+    }
+
     /**
      * @param length the payload length in bytes
      * @param bindable the type of memory window that the request may bind
@@ -175,14 +183,14 @@ final class PostChecks {
         }
     }
 
-    static void check(ReceiveWorkRequest request, QueuePairState state,
-            QueuePairCapabilities sizes) throws RdmaException {
+    static void check(ReceiveWorkRequest request, QueuePairState state, int maxElements)
+            throws RdmaException {
         if (state == QueuePairState.RESET) {
             throw new RdmaException(Errno.EINVAL, RECEIVE,
                     "the queue pair is in state RESET; receives need INIT or later");
         }
-        PostRules.requireElements(request.elements().count(), sizes.maxReceiveElements(),
-                "queue pair", RECEIVE);
+        PostRules.requireElements(request.elements().count(), maxElements, "queue pair",
+                RECEIVE);
     }
 
     static RdmaException full(boolean isSend, int capacity) {

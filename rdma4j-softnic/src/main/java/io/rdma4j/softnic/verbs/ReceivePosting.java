@@ -17,6 +17,8 @@ final class ReceivePosting {
     private final SoftQueuePairServices queuePair;
     private final ReceiveRing ring;
     private final QueuePairSpec spec;
+    private final boolean isShared;
+    private final int maxElements;
     private final EngineDriver driver;
     private final EngineQueuePair engineSide;
 
@@ -24,6 +26,8 @@ final class ReceivePosting {
         this.queuePair = queuePair;
         this.ring = ring;
         this.spec = spec;
+        isShared = spec.sharedReceives() != null;
+        maxElements = spec.capabilities().maxReceiveElements();
         driver = queuePair.domain().nic().driver();
         engineSide = queuePair.engineSide();
     }
@@ -57,11 +61,11 @@ final class ReceivePosting {
 
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         queuePair.checkOpen();
-        if (spec.sharedReceives() != null) {
+        if (isShared) {
             throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
                     "the queue pair draws from a shared receive queue: post there");
         }
-        PostChecks.check(request, queuePair.state(), spec.capabilities());
+        PostChecks.check(request, queuePair.state(), maxElements);
         if (!ring.post(request)) {
             throw PostChecks.full(false, spec.capabilities().maxReceiveRequests());
         }

@@ -11,23 +11,44 @@ import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherList;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntFunction;
 
-/** The way of send requests into the send queue: checked, copied, inline data gathered. */
+/**
+ * The way of send requests into the send queue: checked, copied, inline data gathered. Nearly every request passes all checks at
+ * one look; {@link PostChecks} has them one by one, for the others.
+ */
 final class SendPosting {
+    /** What may be of any length, and needs no check of its own. */
+    private static final Set<SendOpcode> MESSAGES = EnumSet.of(SendOpcode.SEND,
+            SendOpcode.SEND_WITH_IMMEDIATE, SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_WRITE,
+            SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, SendOpcode.RDMA_READ);
+    private static final int CHECKED_FLAGS = SendFlag.FENCE.bit() | SendFlag.IP_CHECKSUM.bit()
+            | SendFlag.INLINE.bit();
+    private static final int INLINE = SendFlag.INLINE.bit();
+
     private final SoftQueuePairServices queuePair;
     private final SendRing ring;
     private final DomainMemory memory;
     private final QueuePairCapabilities sizes;
+    private final int maxElements;
     private final boolean signalAll;
+    private final boolean isDatagram;
+    /** Bits by code: the operations that need no further look. */
+    private final int ordinary;
+    /** Whether the queue pair is open, and in a state in which it accepts sends. */
+    private volatile boolean isAccepting;
     private final MemoryReference inlineSource = new MemoryReference();
     /** Whether the thread that has the ring's lock posts piece by piece. Under that lock. */
     private boolean isInBatch;
@@ -38,7 +59,19 @@ final class SendPosting {
         this.ring = ring;
         this.memory = memory;
         sizes = spec.capabilities();
+        maxElements = sizes.maxSendElements();
         signalAll = spec.signalAll();
+        isDatagram = queuePair.type() == QueuePairType.UD;
+        int bits = 0;
+        for (SendOpcode each : MESSAGES) {
+            bits |= !isDatagram && queuePair.offered().contains(each) ? 1 << each.code() : 0;
+        }
+        ordinary = bits;
+    }
+
+    /** The state has changed. */
+    void onState(QueuePairState state) {
+        isAccepting = !queuePair.isClosed() && PostChecks.isForSends(state);
     }
 
     SendRing ring() {
@@ -50,46 +83,49 @@ final class SendPosting {
     }
 
     void post(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {
-        ring.lock();
         try {
-            requireNoBatch();
-            stage(request, bindable);
-            ring.publish();
+            synchronized (ring) {
+                beginPost();
+                stage(request, bindable);
+                ring.publish();
+            }
         } finally {
-            ring.unlock();
+            ring.endPost();
         }
     }
 
     /** Posts a bind of type 1 with its next key. Keys are taken in the order of the queue. */
     void postBind(SoftMemoryWindow window, IntFunction<SendWorkRequest> bind)
             throws RdmaException {
-        ring.lock();
         try {
-            requireNoBatch();
-            int previous = window.window().takeNextRkey();
-            boolean isStaged = false;
-            try {
-                stage(bind.apply(MemoryWindow.nextRkey(previous)), MemoryWindowType.TYPE_1);
-                isStaged = true;
-            } finally {
-                if (!isStaged) {
-                    window.window().giveBackRkeyAfter(previous);
+            synchronized (ring) {
+                beginPost();
+                int previous = window.window().takeNextRkey();
+                boolean isStaged = false;
+                try {
+                    stage(bind.apply(MemoryWindow.nextRkey(previous)), MemoryWindowType.TYPE_1);
+                    isStaged = true;
+                } finally {
+                    if (!isStaged) {
+                        window.window().giveBackRkeyAfter(previous);
+                    }
                 }
+                ring.publish();
             }
-            ring.publish();
         } finally {
-            ring.unlock();
+            ring.endPost();
         }
     }
 
     void post(List<SendWorkRequest> requests) throws RdmaException {
-        ring.lock();
         try {
-            requireNoBatch();
-            queuePair.checkOpen();
-            postUntilRefused(requests);
+            synchronized (ring) {
+                beginPost();
+                queuePair.checkOpen();
+                postUntilRefused(requests);
+            }
         } finally {
-            ring.unlock();
+            ring.endPost();
         }
     }
 
@@ -109,7 +145,9 @@ final class SendPosting {
         }
     }
 
-    private void requireNoBatch() {
+    /** Within the monitor of the ring. */
+    private void beginPost() {
+        ring.beginPost();
         if (isInBatch) {
             throw new IllegalStateException(
                     "this thread is in a batch: post or close it first");
@@ -157,10 +195,21 @@ final class SendPosting {
 
     /** Stages a request in the ring, where the engine does not see it yet. */
     void stage(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {
-        SendRequest slot = slotFor(request, PostChecks.length(request), bindable);
+        int flags = request.flags();
+        ScatterGatherList elements = request.elements();
+        boolean isOrdinary = isAccepting && (ordinary >>> request.opcode().code() & 1) != 0
+                && (flags & CHECKED_FLAGS) == 0 && elements.count() <= maxElements
+                && request.inlineData() == null && elements.totalLength() <= Limits.MESSAGE;
+        if (!isOrdinary) {
+            queuePair.checkOpen();
+            PostChecks.check(request, PostChecks.length(request), queuePair, sizes, bindable);
+        }
+        SendRequest slot = free();
         slot.assign(request, signalAll);
-        finish(request, slot);
-        if (request.has(SendFlag.INLINE)) {
+        if (isDatagram) {
+            address(request, slot);
+        }
+        if ((flags & INLINE) != 0) {
             gatherInline(request, slot);
         }
         ring.stage();
@@ -169,19 +218,16 @@ final class SendPosting {
     /** As {@link #stage}, for a request whose inline data is already in its slot. */
     void stageInlined(SendWorkRequest request, long inlineBytes) throws RdmaException {
         // The room was checked when the data was copied.
-        SendRequest slot = slotFor(request.set(SendFlag.INLINE, false), inlineBytes,
-                MemoryWindowType.TYPE_2);
+        request.set(SendFlag.INLINE, false);
+        queuePair.checkOpen();
+        PostChecks.check(request, inlineBytes, queuePair, sizes, MemoryWindowType.TYPE_2);
+        SendRequest slot = free();
         slot.assign(request, signalAll);
-        finish(request, slot);
+        if (isDatagram) {
+            address(request, slot);
+        }
         slot.inlined(inlineBytes);
         ring.stage();
-    }
-
-    private SendRequest slotFor(SendWorkRequest request, long length, MemoryWindowType bindable)
-            throws RdmaException {
-        queuePair.checkOpen();
-        PostChecks.check(request, length, queuePair, sizes, bindable);
-        return free();
     }
 
     /** {@return the slot for the next request} */
@@ -193,9 +239,8 @@ final class SendPosting {
         return slot;
     }
 
-    private void finish(SendWorkRequest request, SendRequest slot) {
-        if (queuePair.type() == QueuePairType.UD
-                && request.addressHandle() instanceof SoftAddressHandle handle) {
+    private static void address(SendWorkRequest request, SendRequest slot) {
+        if (request.addressHandle() instanceof SoftAddressHandle handle) {
             slot.route(handle.route(), request.remoteQueuePairNumber(), request.remoteQkey());
         }
     }

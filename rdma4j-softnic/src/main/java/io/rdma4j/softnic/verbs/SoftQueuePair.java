@@ -257,6 +257,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
     @Override
     public void onState(QueuePairState newState) {
         services.onState(newState);
+        posting.onState(newState);
         if (carriesNothingOut(newState)) {
             tellWaiters();
         }
@@ -348,7 +349,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
     @Override
     public void postSend(SendWorkRequest request) throws RdmaException {
         posting.post(request, MemoryWindowType.TYPE_2);
-        services.ringSend();
+        driver.ring(engineSide, EngineQueuePair.SEND_DOORBELL);
     }
 
     @Override
@@ -460,6 +461,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             groups.requireNone("close queue pair");
             events.end("close queue pair");
             services.onClosed();
+            posting.onState(services.state());
             driver.engine().detach(engineSide);
             removeCompletions();
             domain.nic().objects().queuePairs().remove(this);

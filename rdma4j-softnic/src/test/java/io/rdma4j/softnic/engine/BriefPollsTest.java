@@ -53,8 +53,33 @@ class BriefPollsTest {
             nowNs += 20_000;
             assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("%d us", 20 * i).isTrue();
         }
+        for (int i = 0; i < 3; i++) {
+            nowNs += 20_000;
+            assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("a find after 100 us").isTrue();
+        }
         nowNs += 20_000;
-        assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("100 us").isFalse();
+        assertThat(briefPolls.isBriefAfterFinding(nowNs)).as("the fourth").isFalse();
         assertThat(look(1_000)).as("behind it").isTrue();
+    }
+
+    /** As an interpreted process does, to which each find takes longer than asking all others is worth. */
+    @Test
+    void whoFindsSlowlyLooksAtAllEachFourthTime() {
+        look(0);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 3; i++) {
+                nowNs += 150_000;
+                assertThat(briefPolls.isBriefAfterFinding(nowNs)).isTrue();
+            }
+            nowNs += 150_000;
+            assertThat(briefPolls.isBriefAfterFinding(nowNs)).isFalse();
+        }
+    }
+
+    @Test
+    void afterAMillisecondItLooksAtAllWhateverItFinds() {
+        look(0);
+        nowNs += 1_000_000;
+        assertThat(briefPolls.isBriefAfterFinding(nowNs)).isFalse();
     }
 }

@@ -93,6 +93,10 @@ final class CongestionWindow {
             spacingNs = 0;
             return;
         }
+        if (isLossless && !isCollapsed) {
+            // That packets pass here says nothing of another path.
+            return;
+        }
         acknowledged += (int) Math.min(count, MAXIMUM);
         if (packets < threshold) {
             packets = Math.min(MAXIMUM, packets + acknowledged);

@@ -99,6 +99,10 @@ final class RcCompleter {
      */
     private void acknowledgeThrough(long end, long nowNs) {
         // [IBTA 9.7.5-7]
+        if (window.reads.isEmpty()) {
+            advance(end, nowNs);
+            return;
+        }
         long through = end;
         boolean isResponseMissing = false;
         for (long i = window.oldest; i < window.begun; i++) {
@@ -159,12 +163,14 @@ final class RcCompleter {
             long message = Psn.unwrap(messageNumber, window.finishedMessages());
             requester.onReceiveLimit(window.receivesThrough(message) + credits);
         }
-        // A peer with a shared receive queue sends no credits, but still announces a receive.
-        boolean isAnnounced = credits > 0 ? requester.isReceiverReady()
-                : credits < 0 && isNothingNew;
-        if (timer.isWaitingForReceiver() && isAnnounced) {
-            // The peer announces a posted receive: the wait can end.
-            timer.endReceiverWait(nowNs);
+        if (timer.isWaitingForReceiver()) {
+            // A peer with a shared receive queue sends no credits, but still announces a receive.
+            boolean isAnnounced = credits > 0 ? requester.isReceiverReady()
+                    : credits < 0 && isNothingNew;
+            if (isAnnounced) {
+                // The peer announces a posted receive: the wait can end.
+                timer.endReceiverWait(nowNs);
+            }
         }
     }
 

@@ -36,6 +36,7 @@ public final class RcQueuePair implements RoceProtocol {
     private final RcRequester requester;
     private final RcCompleter completer;
     private final RcResponder responder;
+    private final RcResponseSender answers;
     private final ReceiveQueue receiveQueue;
     private final RoceHost host;
     private final ReceiveDetails noDetails = new ReceiveDetails();
@@ -64,6 +65,7 @@ public final class RcQueuePair implements RoceProtocol {
         completer = new RcCompleter(this, attributes, window, congestion, timer, requester, memory,
                 host);
         responder = new RcResponder(this, attributes, receiveQueue, memory, host);
+        answers = responder.answers();
     }
 
     @Override
@@ -205,10 +207,10 @@ public final class RcQueuePair implements RoceProtocol {
         // A long response and requests take turns, so that neither starves the other. A short one, such as an
         // acknowledgement, goes before the next request: a program that answers a message expects that the peer's send has
         // completed before the peer gets the answer.
-        isResponderTurn = !isResponderTurn || responder.isNextShort();
+        isResponderTurn = !isResponderTurn || answers.isNextShort();
         boolean hasPacket;
         isLastPiggyback = false;
-        if (responder.answers().isJustAcknowledgement() && host.piggybacks(attributes.path)) {
+        if (answers.isJustAcknowledgement() && host.piggybacks(attributes.path)) {
             hasPacket = pollWithAcknowledgement(out, nowNs);
         } else if (isResponderTurn) {
             isLastByResponder = responder.pollTransmit(out);
@@ -226,19 +228,19 @@ public final class RcQueuePair implements RoceProtocol {
 
     @Override
     public boolean mayTransmit() {
-        return responder.answers().isAnythingDue() || requester.mayTransmit();
+        return answers.isAnythingDue() || requester.mayTransmit();
     }
 
     /** Sends the next request with the acknowledgement that is due, or if there is none the acknowledgement alone. */
     private boolean pollWithAcknowledgement(OutgoingPacket out, long nowNs) {
         // First: the request may fail, and the queue pair with it; what was carried out is acknowledged all the same.
-        responder.answers().takeAcknowledgement();
+        answers.takeAcknowledgement();
         isLastPiggyback = requester.pollTransmit(out, nowNs);
         isLastByResponder = !isLastPiggyback;
         if (isLastPiggyback) {
-            responder.answers().piggyback(out);
+            answers.piggyback(out);
         } else {
-            responder.answers().sendTaken(out);
+            answers.sendTaken(out);
         }
         return true;
     }
@@ -257,7 +259,7 @@ public final class RcQueuePair implements RoceProtocol {
         requester.onPayloadGone();
         if (isLastPiggyback) {
             // Last, for the failure of the request takes back what the responder had to say.
-            responder.answers().acknowledge();
+            answers.acknowledge();
         }
     }
 

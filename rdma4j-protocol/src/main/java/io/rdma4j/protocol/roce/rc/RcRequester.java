@@ -35,6 +35,8 @@ final class RcRequester {
     /** Messages that consume a receive may be sent up to this number of them. */
     private long receiveLimit = UNLIMITED;
     private long lastAcknowledgeRequest;
+    /** Whether the path lost nothing when it was last asked. */
+    private boolean isLossless;
 
     /** The cause for sending one packet again, to learn from the response which packets have arrived. */
     private @Nullable RetransmissionCause askWanted;
@@ -161,9 +163,12 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
-        boolean isLossless = host.isLossless(attributes.path);
-        congestion.lossless(isLossless);
-        timer.lossless(isLossless);
+        boolean isLosslessNow = host.isLossless(attributes.path);
+        if (isLosslessNow != isLossless) {
+            isLossless = isLosslessNow;
+            congestion.lossless(isLosslessNow);
+            timer.lossless(isLosslessNow);
+        }
         RetransmissionCause cause = askWanted;
         if (cause != null) {
             askWanted = null;
@@ -273,17 +278,16 @@ final class RcRequester {
     }
 
     private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
-        boolean isLimited = request.consumesReceive()
-                && window.current().receiveNumber > receiveLimit;
+        RequestPackets packets = window.current();
+        boolean isLimited = packets.receiveNumber > receiveLimit && request.consumesReceive();
         if (isLimited && window.una != window.next && !isAsking) {
             // [IBTA 9.7.7-1]
             // Without credit one packet at a time may be sent, to get new credits. IBTA 9.7.7.2.
             return false;
         }
         long psn = window.next;
-        RequestPackets packets = window.current();
         long offset = (psn - packets.firstPsn) * attributes.mtu;
-        int span = isLimited ? 1 : span(request, offset);
+        int span = isLimited || psn + 1 == packets.endPsn ? 1 : span(request, packets, offset);
         boolean isFirst = psn == packets.firstPsn;
         boolean isLast = psn + span == packets.endPsn;
         // [IBTA 9.7.3-2]
@@ -294,6 +298,17 @@ final class RcRequester {
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
         // [IBTA 9.2-3]
         begin(out, opcode, psn, acknowledge, isLast && request.isSolicited()).span(span);
+        if (opcode.headerLength() > Opcode.BTH_LENGTH) {
+            extend(out, opcode, request);
+        }
+        if (!request.gather(offset, payload, memory, out)) {
+            return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        sent(request, span, acknowledge, nowNs);
+        return true;
+    }
+
+    private static void extend(OutgoingPacket out, Opcode opcode, SendRequest request) {
         if (opcode.hasRdma()) {
             out.rdma(request.remoteAddress(), request.rkey(), request.length());
         }
@@ -303,19 +318,13 @@ final class RcRequester {
         if (opcode.hasInvalidate()) {
             out.invalidate(request.invalidateRkey());
         }
-        if (!request.gather(offset, payload, memory, out)) {
-            return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
-        }
-        sent(request, span, acknowledge, nowNs);
-        return true;
     }
 
     /**
      * {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory, and go all
      * for the first time or all again.
      */
-    private int span(SendRequest request, long offset) {
-        RequestPackets packets = window.current();
+    private int span(SendRequest request, RequestPackets packets, long offset) {
         long left = packets.endPsn - window.next;
         boolean isFirst = window.next == packets.firstPsn;
         int most = isAsking ? 1 : attributes.maxSegments(host, isFirst, left,

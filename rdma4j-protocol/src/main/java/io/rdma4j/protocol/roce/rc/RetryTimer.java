@@ -110,7 +110,11 @@ final class RetryTimer {
     }
 
     long deadlineNs() {
-        return Math.min(Math.min(rnrUntilNs, spacedUntilNs), Math.min(timeoutAtNs, askAtNs));
+        long earliestNs = timeoutAtNs < askAtNs ? timeoutAtNs : askAtNs;
+        if (rnrUntilNs < earliestNs) {
+            earliestNs = rnrUntilNs;
+        }
+        return spacedUntilNs < earliestNs ? spacedUntilNs : earliestNs;
     }
 
     /**
@@ -121,10 +125,15 @@ final class RetryTimer {
      */
     void onSent(long psn, boolean acknowledgeRequested, long nowNs) {
         startUnlessRunning(nowNs);
-        if (acknowledgeRequested && samplePsn < 0) {
+        if (acknowledgeRequested && samplePsn < 0 && !knowsLosslessPath()) {
             samplePsn = psn;
             sampleSentNs = nowNs;
         }
+    }
+
+    /** A path that loses nothing is not timed: what an answer takes there says how busy the peer was, once. */
+    private boolean knowsLosslessPath() {
+        return isLossless && estimate.isOfLosslessPath() && estimate.isKnown();
     }
 
     /**
@@ -158,6 +167,22 @@ final class RetryTimer {
     /** Packets below {@code una} are acknowledged; some are new. */
     void onProgress(long una, boolean isIdle, long nowNs) {
         // [IBTA 9.7.6-4]
+        if (samplePsn >= 0 || asks > 0 || backoff > 0 || !estimate.isKnown()) {
+            learn(una, nowNs);
+        }
+        asks = 0;
+        heldUp = 0;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+        rnrUntilNs = NEVER;
+        if (isIdle) {
+            stop();
+        } else {
+            start(nowNs);
+        }
+    }
+
+    private void learn(long una, long nowNs) {
         boolean isSampled = samplePsn >= 0 && una > samplePsn;
         if (isAnswerToAsking(nowNs)) {
             backoff = 0;
@@ -169,16 +194,6 @@ final class RetryTimer {
             samplePsn = -1;
         }
         learnAtFirst(nowNs);
-        asks = 0;
-        heldUp = 0;
-        retriesLeft = retryCount;
-        rnrRetriesLeft = rnrRetry;
-        rnrUntilNs = NEVER;
-        if (isIdle) {
-            stop();
-        } else {
-            start(nowNs);
-        }
     }
 
     /**

@@ -88,7 +88,7 @@ final class SendWindow {
      * that it carries out: none for what concerns this side alone, and those of a READ as they are sent.
      */
     void begin(SendRequest request, long packetCount) {
-        if (!request.isLocal() && request.opcode() != SendOpcode.RDMA_READ) {
+        if (request.opcode() != SendOpcode.RDMA_READ && !request.isLocal()) {
             messages++;
         }
         if (request.consumesReceive()) {
@@ -124,7 +124,9 @@ final class SendWindow {
     /** That many packets from {@code next} were sent. */
     void sent(long packetCount) {
         next += packetCount;
-        max = Math.max(max, next);
+        if (max < next) {
+            max = next;
+        }
         if (next == current().endPsn) {
             cursor++;
         }

@@ -157,7 +157,7 @@ public final class OutgoingPacket implements PayloadTarget {
 
     /** {@return the opcode} */
     public Opcode opcode() {
-        return headers.opcode();
+        return headers.opcode;
     }
 
     /** {@return its path} */
@@ -176,7 +176,7 @@ public final class OutgoingPacket implements PayloadTarget {
 
     /** {@return bytes of the headers} */
     public int headerLength() {
-        return headers.opcode().headerLength();
+        return headers.opcode.headerLength();
     }
 
     /** Writes the headers. */

@@ -25,7 +25,7 @@ final class PacketHeaders {
     /** In the base header: the PSN, in one word with the request for an acknowledgement. */
     private static final int PSN_AT = 8;
 
-    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    Opcode opcode = Opcode.RC_ACKNOWLEDGE;
     /** The first eight bytes of the base header: opcode, flags, partition key, destination. */
     private long first;
     private int psnAndRequest;
@@ -66,10 +66,6 @@ final class PacketHeaders {
     void padding(int bytes) {
         first = (first & ~((long) PAD_MASK << PAD_OF_FIRST_SHIFT))
                 | (long) bytes << PAD_OF_FIRST_SHIFT;
-    }
-
-    Opcode opcode() {
-        return opcode;
     }
 
     /** {@return the byte of the opcode, also if there is no such opcode} */

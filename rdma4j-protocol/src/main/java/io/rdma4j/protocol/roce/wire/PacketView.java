@@ -49,7 +49,7 @@ public final class PacketView {
         if (!read.readBase(newMemory, offset)) {
             return DropReason.UNKNOWN_OPCODE;
         }
-        int headerLength = read.opcode().headerLength();
+        int headerLength = read.opcode.headerLength();
         int payload = newLength - headerLength - ICRC_LENGTH - read.padding();
         return set(newMemory, offset, newMemory, offset + headerLength, payload, 1, newLength);
     }
@@ -68,7 +68,7 @@ public final class PacketView {
         if (!read.readBase(memory, headerStart)) {
             return DropReason.UNKNOWN_OPCODE;
         }
-        Opcode found = read.opcode();
+        Opcode found = read.opcode;
         if (headerLength != found.headerLength()) {
             return DropReason.TOO_SHORT;
         }
@@ -90,7 +90,7 @@ public final class PacketView {
         if (newPayloadLength < 0) {
             return DropReason.TOO_SHORT;
         }
-        if (newPayloadLength > 0 && !read.opcode().hasPayload()) {
+        if (newPayloadLength > 0 && !read.opcode.hasPayload()) {
             return DropReason.UNEXPECTED_PAYLOAD;
         }
         read.readExtended(memory, headerStart);
@@ -170,7 +170,7 @@ public final class PacketView {
 
     /** {@return its opcode} */
     public Opcode opcode() {
-        return headers.opcode();
+        return headers.opcode;
     }
 
     /** {@return how many packets of one message it represents: 1 for all from a socket} */

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.network.ring;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
@@ -20,8 +21,8 @@ final class RingWriter {
     private long position;
     /** The reader's position at the last check. */
     private long head;
-    private Gid source = Gid.ZERO;
-    private Gid destination = Gid.ZERO;
+    /** Of the last packet. */
+    private Path last = Path.NONE;
 
     /**
      * Continues where the previous writer of the ring has stopped.
@@ -115,9 +116,8 @@ final class RingWriter {
 
     /** Writes a packet. The reader sees all of it, or nothing. */
     Outcome write(OutgoingPacket packet) {
-        Gid from = packet.path().source();
-        Gid to = packet.path().destination();
-        boolean isAsBefore = to.equals(destination) && from.equals(source);
+        Path path = packet.path();
+        boolean isAsBefore = isAsLast(path);
         int kind = isAsBefore ? RingLayout.PACKET : RingLayout.PACKET_WITH_ADDRESSES;
         int headerLength = packet.headerLength();
         int payloadLength = packet.payloadLength();
@@ -133,7 +133,7 @@ final class RingWriter {
         boolean mustSkip = rest < length;
         int at = mustSkip ? 0 : index;
         if (!isAsBefore) {
-            writeAddresses(at + RingLayout.WORD_LENGTH, from, to);
+            writeAddresses(at + RingLayout.WORD_LENGTH, path.source(), path.destination());
         }
         long word = RingLayout.word(kind, headerLength, packet.span(), payloadLength);
         if (hasPiggyback) {
@@ -144,8 +144,7 @@ final class RingWriter {
         if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
             return Outcome.PAYLOAD_GONE;
         }
-        source = from;
-        destination = to;
+        last = path;
         records.set(JAVA_LONG, at + length & MASK, 0);
         RingLayout.setLong(records, at, word);
         if (mustSkip) {
@@ -154,6 +153,13 @@ final class RingWriter {
         }
         position += length;
         return Outcome.WRITTEN;
+    }
+
+    /** {@return whether a packet travels between the same addresses as the last one} Mostly it is of the same queue pair. */
+    @SuppressWarnings("ReferenceEquality")
+    private boolean isAsLast(Path path) {
+        return path == last || (path.destination().equals(last.destination())
+                && path.source().equals(last.source()));
     }
 
     private void writeAddresses(int at, Gid from, Gid to) {

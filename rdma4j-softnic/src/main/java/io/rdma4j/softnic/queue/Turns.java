@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.softnic.queue;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one thread at a time does to a queue. A step is done within the monitor of the queue, which costs least; what takes several
+ * calls, as a batch does, is done by a thread that keeps the turn meanwhile. Nobody who has the turn waits for the engine within
+ * the monitor.
+ */
+abstract class Turns {
+    private @Nullable Thread keeper;
+    private int timesKept;
+
+    /** Waits until no other thread keeps the turn. Within the monitor, where the caller then does its step. */
+    final void awaitTurn() {
+        if (keeper != null) {
+            awaitEnd();
+        }
+    }
+
+    private void awaitEnd() {
+        boolean isInterrupted = false;
+        while (keeper != null && !isKeeper()) {
+            try {
+                wait();
+            } catch (InterruptedException _) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Takes the turn, and keeps it until {@link #giveBack} was called as often. */
+    final synchronized void keep() {
+        awaitTurn();
+        keeper = Thread.currentThread();
+        timesKept++;
+    }
+
+    /** Ends {@link #keep}. */
+    final synchronized void giveBack() {
+        if (!isKeeper()) {
+            throw new IllegalMonitorStateException("another thread has the turn, or none");
+        }
+        timesKept--;
+        if (timesKept == 0) {
+            keeper = null;
+            notifyAll();
+        }
+    }
+
+    /** {@return whether no thread keeps the turn} Within the monitor. */
+    final boolean isFree() {
+        return keeper == null;
+    }
+
+    /** {@return whether the calling thread keeps the turn} Within the monitor, or by the thread itself. */
+    final boolean isKeeper() {
+        return Thread.currentThread().equals(keeper);
+    }
+}
