@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.work;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -11,6 +13,8 @@ public final class PayloadPieces implements PayloadTarget {
     private int[] lengths = new int[4];
     private int count;
     private int length;
+    /** Of the last piece, null if it is unknown. */
+    private @Nullable Registration registration;
     /** Whether this or an earlier payload has left a piece. */
     private boolean isHolding;
 
@@ -31,6 +35,7 @@ public final class PayloadPieces implements PayloadTarget {
             lengths = Arrays.copyOf(lengths, 2 * count);
         }
         isHolding = true;
+        registration = null;
         pieces[count] = memory;
         offsets[count] = offset;
         lengths[count] = byteCount;
@@ -38,11 +43,18 @@ public final class PayloadPieces implements PayloadTarget {
         length += byteCount;
     }
 
+    @Override
+    public void addPayload(MemoryReference place, int byteCount) {
+        addPayload(place.segment(), place.offset(), byteCount);
+        registration = place.registration();
+    }
+
     /** Forgets the payload, so that no memory is kept alive by what has left. */
     public void release() {
         begin();
         if (isHolding) {
             isHolding = false;
+            registration = null;
             Arrays.fill(pieces, MemorySegment.NULL);
         }
     }
@@ -70,6 +82,11 @@ public final class PayloadPieces implements PayloadTarget {
     /** {@return where a piece starts in its memory} */
     public long offset(int index) {
         return offsets[index];
+    }
+
+    /** {@return what has allowed the access to the only piece; null if there are several, or it is unknown} */
+    public @Nullable Registration registration() {
+        return count == 1 ? registration : null;
     }
 
     /** {@return whether all pieces were copied: false if the memory of one is gone} */

@@ -166,7 +166,7 @@ public final class SendRequest {
                     piece)) {
                 return false;
             }
-            target.addPayload(piece.segment(), piece.offset(), take);
+            target.addPayload(piece, take);
             left -= take;
             skip = 0;
         }

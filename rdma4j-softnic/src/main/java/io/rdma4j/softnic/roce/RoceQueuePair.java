@@ -201,6 +201,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     protected void onDetached() {
+        withdrawPayloads();
         link.onDetached(this);
     }
 
@@ -228,6 +229,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     public boolean piggybacks(Path to) {
         return memoryPath() != null || link.staysHere(to, destination);
+    }
+
+    @Override
+    public void withdrawPayloads() {
+        link.withdrawRequests(destination);
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.ring.LentSection;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
 import io.rdma4j.softnic.network.ring.PeerProcess;
@@ -155,6 +156,11 @@ public final class SimulatedMemory {
 
         @Override
         public void wake(long process, int descriptor, long inode) {}
+
+        @Override
+        public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
+            return null;
+        }
 
         @Override
         public boolean isDead(int prefix) {

@@ -80,6 +80,7 @@ public final class RcQueuePair implements RoceProtocol {
                 attributes.sendPsn ^ (long) attributes.destinationQueuePair << Integer.SIZE);
         switch (next) {
             case RESET -> {
+                host.withdrawPayloads();
                 window.reset(0, 0);
                 requester.reset();
                 discardReceives();
@@ -107,6 +108,7 @@ public final class RcQueuePair implements RoceProtocol {
             }
             case ERR -> {
                 if (previous != QueuePairState.ERR) {
+                    host.withdrawPayloads();
                     flush();
                 }
             }
@@ -386,6 +388,7 @@ public final class RcQueuePair implements RoceProtocol {
         boolean isFailing = state != QueuePairState.ERR;
         if (isFailing) {
             state = QueuePairState.ERR;
+            host.withdrawPayloads();
             // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
         }
@@ -431,6 +434,7 @@ public final class RcQueuePair implements RoceProtocol {
     private void fail() {
         if (state != QueuePairState.ERR) {
             state = QueuePairState.ERR;
+            host.withdrawPayloads();
             // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
             flush();

@@ -165,6 +165,11 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     }
 
     @Override
+    public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
+        return null;
+    }
+
+    @Override
     public boolean isDead(int prefix) {
         return dead.contains(prefix);
     }
