@@ -22,8 +22,17 @@ public final class LentSection {
 
     /** {@return a section of which nothing can be read any more} */
     public static LentSection gone() {
-        try (Arena closed = Arena.ofConfined()) {
-            return new LentSection(closed.allocate(1));
+        return Gone.SECTION;
+    }
+
+    /** It is as long as a payload, and not as a section. */
+    private static final class Gone {
+        static final LentSection SECTION = ended();
+
+        private static LentSection ended() {
+            try (Arena closed = Arena.ofConfined()) {
+                return new LentSection(closed.allocate(RingLayout.MAX_LENT));
+            }
         }
     }
 
@@ -33,8 +42,13 @@ public final class LentSection {
     }
 
     /** {@return where a place is in its section} */
-    static long offset(long place) {
+    private static long offset(long place) {
         return place & LENGTH - 1;
+    }
+
+    /** {@return where a payload is in the memory of this section} */
+    long start(long place) {
+        return isAlive() ? offset(place) : 0;
     }
 
     /** {@return whether a payload can be lent or borrowed: it is in one section} */

@@ -164,8 +164,8 @@ final class RingReader {
         if (!LentSection.isInOne(place, payloadLength)) {
             return false;
         }
-        MemorySegment lent = section(owner, descriptor, LentSection.number(place)).use();
-        if (packet.wrap(records, headerAt, headerLength, lent, LentSection.offset(place),
+        LentSection from = section(owner, descriptor, LentSection.number(place));
+        if (packet.wrap(records, headerAt, headerLength, from.use(), from.start(place),
                 payloadLength, RingLayout.span(word)) != null || !canBeLent(packet.opcode())) {
             return false;
         }
