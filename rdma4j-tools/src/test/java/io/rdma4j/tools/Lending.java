@@ -12,10 +12,11 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
-import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -82,11 +83,8 @@ final class Lending {
                     post(queuePair, region, slot);
                 }
                 id.accept(new ConnectionParameters().rnrRetryCount(7).retryCount(7));
-                while (true) {
-                    WorkCompletion received = id.pollReceiveCompletion(PATIENCE);
-                    if (received == null || !received.isSuccess()) {
-                        break;
-                    }
+                WorkCompletion received = next(id);
+                for (; received != null && received.isSuccess(); received = next(id)) {
                     int slot = (int) received.id();
                     MemorySegment message = region.segment().asSlice((long) slot * MESSAGE,
                             MESSAGE);
@@ -101,6 +99,15 @@ final class Lending {
             }
         }
         return whole;
+    }
+
+    /** {@return the next message, null if the connection is over} */
+    private static @Nullable WorkCompletion next(CmId id) {
+        try {
+            return id.pollReceiveCompletion(PATIENCE);
+        } catch (RdmaException over) {
+            return null;
+        }
     }
 
     private static void post(QueuePair queuePair, MemoryRegion region, int slot)
@@ -121,23 +128,23 @@ final class Lending {
                 id.resolveAddress(to, PATIENCE);
                 id.resolveRoute(PATIENCE);
                 QueuePair queuePair = newQueuePair(id);
-                try (MemoryRegion region = newRegion(id)) {
-                    id.connect(new ConnectionParameters().rnrRetryCount(7).retryCount(7));
-                    int messages = end.equals("never") ? Integer.MAX_VALUE : random.nextInt(40);
-                    number = send(id, queuePair, region, messages, number);
-                    if (end.equals("close")) {
-                        region.close();
-                        try (MemoryRegion next = newRegion(id)) {
-                            next.segment().fill((byte) -1);
-                            drain(id, SLOTS);
-                        }
-                    } else {
-                        queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
-                        drain(id, SLOTS);
-                        region.segment().fill((byte) -1);
-                    }
-                    id.closeQueuePair();
+                MemoryRegion region = newRegion(id);
+                id.connect(new ConnectionParameters().rnrRetryCount(7).retryCount(7));
+                int messages = end.equals("never") ? Integer.MAX_VALUE : random.nextInt(40);
+                number = send(id, queuePair, region, messages, number);
+                if (end.equals("close")) {
+                    region.close();
+                    region = newRegion(id);
+                    region.segment().fill((byte) -1);
+                    drain(id);
+                } else {
+                    queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+                    drain(id);
+                    region.segment().fill((byte) -1);
                 }
+                id.disconnect();
+                id.closeQueuePair();
+                region.close();
             }
             rounds++;
         }
@@ -148,7 +155,7 @@ final class Lending {
     private static long send(CmId id, QueuePair queuePair, MemoryRegion region, int messages,
             long first) throws IOException {
         long number = first;
-        for (int i = 0; i < messages + SLOTS && System.in.available() == 0; i++) {
+        for (int i = 0; i - SLOTS < messages && System.in.available() == 0; i++) {
             int slot = i % SLOTS;
             if (i >= SLOTS) {
                 WorkCompletion sent = id.pollSendCompletion(PATIENCE);
@@ -167,11 +174,14 @@ final class Lending {
         return number;
     }
 
-    private static void drain(CmId id, int most) throws IOException {
-        for (int i = 0; i < most; i++) {
-            if (id.pollSendCompletion(Duration.ofMillis(200)) == null) {
-                return;
+    /** Takes the completions that are left, of requests that were carried out and of those that were not. */
+    private static void drain(CmId id) throws IOException {
+        try {
+            while (id.pollSendCompletion(Duration.ofSeconds(1)) != null) {
+                // The next.
             }
+        } catch (RdmaException noneIsLeft) {
+            // As is wanted.
         }
     }
 }

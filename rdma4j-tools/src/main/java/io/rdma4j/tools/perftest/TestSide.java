@@ -89,7 +89,7 @@ final class TestSide implements Closeable {
             Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
             access.addAll(plan.verb().peerAccess());
             // Of the device: it can be read by another process where it is.
-            region = Boolean.getBoolean("q.malloc") ? domain.register(arena.allocate(2L * plan.queuePairs() * pieceBytes, PAGE), access) : domain.allocateRegion(2L * plan.queuePairs() * pieceBytes, access);
+            region = domain.allocateRegion(2L * plan.queuePairs() * pieceBytes, access);
             open.add(region::close);
             memory = region.segment();
             credits = needsCredits() ? new Credits(domain, arena, plan.queuePairs()) : null;
