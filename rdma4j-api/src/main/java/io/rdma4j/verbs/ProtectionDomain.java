@@ -67,8 +67,9 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Allocates memory for a region and registers it. The memory is zeroed and aligned to a page, and is freed when the
      * region is closed, not before. So no program can close an arena while the device uses its memory; a NIC, which
-     * accesses memory by physical addresses, would not notice that in time. C: {@index ibv_alloc_buf}, or {@code malloc},
-     * and {@index ibv_reg_mr}.
+     * accesses memory by physical addresses, would not notice that in time. Software devices on Linux can lend such memory to
+     * other processes of the user: a long message from it to another process of the machine is copied once instead of twice. C:
+     * {@index ibv_alloc_buf}, or {@code malloc}, and {@index ibv_reg_mr}.
      *
      * @param byteSize from 1
      * @param access what may be done; reading by the local side is always allowed

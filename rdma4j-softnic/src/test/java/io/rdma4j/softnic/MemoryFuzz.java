@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.network.SimulatedMemory;
 import io.rdma4j.softnic.network.ring.HostileRing;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -67,6 +69,11 @@ public final class MemoryFuzz {
                 case 10 -> ring.acknowledge(choices.i64()).write(from, to, bytes, headerLength,
                         payloadLength, 1, true);
                 case 11 -> ring.write(from, to, bytes, headerLength, 2 * FuzzDevices.MTU, 2, true);
+                case 9 -> ring.lend(from, to, Arrays.copyOf(bytes, headerLength),
+                        choices.flag() ? Math.max(1, payloadLength) : choices.u16(),
+                        1 + choices.below(2), SimulatedMemory.HOSTILE + choices.below(3),
+                        choices.u8(), choices.flag() ? choices.u16() : choices.i64(),
+                        choices.below(2));
                 default -> ring.write(from, to, bytes, headerLength, payloadLength, 1, true);
             }
         }

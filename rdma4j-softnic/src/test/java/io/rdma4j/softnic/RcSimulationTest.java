@@ -74,6 +74,10 @@ class RcSimulationTest {
             double[] often = {0, 0.001, 0.02, 0.3};
             simulation.network.memory.meet(switching.nextLong(), often[switching.nextInt(4)],
                     switching.nextBoolean() ? 0 : 0.9 * switching.nextDouble());
+            if (switching.nextBoolean()) {
+                simulation.network.memory
+                        .lend(switching.nextBoolean() ? 0 : 0.05 * switching.nextDouble());
+            }
         }
 
         @Override

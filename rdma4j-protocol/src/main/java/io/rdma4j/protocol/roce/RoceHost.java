@@ -33,6 +33,12 @@ public interface RoceHost extends QueuePairHost {
         return false;
     }
 
+    /**
+     * Requests end from now on without having been acknowledged, and the program may use their memory for something else: what
+     * a path only names, and the peer has not read, must not arrive any more. Called before a completion says so.
+     */
+    default void withdrawPayloads() {}
+
     /** {@return whether the network accepts nothing at present, so that the peer may not have got the last packets} */
     default boolean isHeldUp() {
         return false;

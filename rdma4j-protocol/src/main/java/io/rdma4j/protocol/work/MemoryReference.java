@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.work;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -11,6 +13,7 @@ public final class MemoryReference {
 
     private MemorySegment segment = MemorySegment.NULL;
     private long offset;
+    private @Nullable Registration registration;
 
     /** Creates a reference to nothing. */
     public MemoryReference() {}
@@ -19,12 +22,21 @@ public final class MemoryReference {
     public void point(MemorySegment newSegment, long newOffset) {
         segment = newSegment;
         offset = newOffset;
+        registration = null;
+    }
+
+    /** Points somewhere in the memory of a registration. */
+    public void point(MemorySegment newSegment, long newOffset, Registration allowing) {
+        segment = newSegment;
+        offset = newOffset;
+        registration = allowing;
     }
 
     /** Points nowhere, so that no memory is kept alive. */
     public void clear() {
         segment = MemorySegment.NULL;
         offset = 0;
+        registration = null;
     }
 
     /** {@return whether an eight-byte access is aligned} */
@@ -40,6 +52,11 @@ public final class MemoryReference {
     /** {@return the place in it} */
     public long offset() {
         return offset;
+    }
+
+    /** {@return what has allowed the access, null if that does not matter} */
+    public @Nullable Registration registration() {
+        return registration;
     }
 
     /**

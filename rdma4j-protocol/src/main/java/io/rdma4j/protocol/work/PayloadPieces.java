@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.work;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -13,6 +15,8 @@ public final class PayloadPieces implements PayloadTarget {
     private int length;
     /** The most pieces that a payload has had since {@link #release}. */
     private int held;
+    /** Of the last piece, null if it is unknown. */
+    private @Nullable Registration registration;
 
     /** Creates a payload of nothing. */
     public PayloadPieces() {}
@@ -30,6 +34,7 @@ public final class PayloadPieces implements PayloadTarget {
             offsets = Arrays.copyOf(offsets, 2 * count);
             lengths = Arrays.copyOf(lengths, 2 * count);
         }
+        registration = null;
         pieces[count] = memory;
         offsets[count] = offset;
         lengths[count] = byteCount;
@@ -40,9 +45,16 @@ public final class PayloadPieces implements PayloadTarget {
         length += byteCount;
     }
 
+    @Override
+    public void addPayload(MemoryReference place, int byteCount) {
+        addPayload(place.segment(), place.offset(), byteCount);
+        registration = place.registration();
+    }
+
     /** Forgets the payload, so that no memory is kept alive by what has left. */
     public void release() {
         begin();
+        registration = null;
         while (held > 0) {
             pieces[--held] = MemorySegment.NULL;
         }
@@ -71,6 +83,11 @@ public final class PayloadPieces implements PayloadTarget {
     /** {@return where a piece starts in its memory} */
     public long offset(int index) {
         return offsets[index];
+    }
+
+    /** {@return what has allowed the access to the only piece; null if there are several, or it is unknown} */
+    public @Nullable Registration registration() {
+        return count == 1 ? registration : null;
     }
 
     /** {@return whether all pieces were copied: false if the memory of one is gone} */

@@ -7,4 +7,9 @@ import java.lang.foreign.MemorySegment;
 public interface PayloadTarget {
     /** Appends a piece, which must not change before it is sent. */
     void addPayload(MemorySegment memory, long offset, int length);
+
+    /** Appends a piece of registered memory, as an access check has allowed it. */
+    default void addPayload(MemoryReference place, int length) {
+        addPayload(place.segment(), place.offset(), length);
+    }
 }

@@ -198,7 +198,7 @@ public final class SendRequest {
                 false, piece)) {
             return false;
         }
-        target.addPayload(piece.segment(), piece.offset(), byteCount);
+        target.addPayload(piece, byteCount);
         return true;
     }
 

@@ -93,6 +93,7 @@ public final class SoftNic
         this.random = random;
         memory = new MemoryTable(random);
         this.transport = transport.apply(this);
+        memory.lend(this.transport.lendableMemory());
         driver = new EngineDriver(this.transport.engine(), clock, threadName, this::onFatal);
         addresses = new NicAddresses(device, this.transport, driver);
         port = new SoftPort(device, addresses);

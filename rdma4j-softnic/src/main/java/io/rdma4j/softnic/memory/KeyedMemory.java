@@ -3,12 +3,13 @@ package io.rdma4j.softnic.memory;
 
 import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.protocol.work.Registration;
 
 /**
  * The memory that a key refers to. A key has an identifier in the upper 24 bits and a tag in the lower 8,
  * so that a stale key does not match new memory with the same identifier.
  */
-public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
+public sealed interface KeyedMemory extends Registration permits RegisteredMemory, WindowMemory {
     /** {@return its key} */
     int key();
 

@@ -20,6 +20,7 @@ import java.util.function.IntSupplier;
 public final class MemoryTable {
     private final IdTable<KeyedMemory> byKey;
     private final IntSupplier random;
+    private volatile LendableMemory lendable = LendableMemory.NONE;
     private final Map<Integer, Window> windows = new HashMap<>();
     /** By the identifier of a region. */
     private final Map<Integer, Integer> boundWindows = new HashMap<>();
@@ -28,6 +29,16 @@ public final class MemoryTable {
     public MemoryTable(IntSupplier random) {
         this.random = random;
         byKey = new IdTable<>(random);
+    }
+
+    /** The device can lend memory. Before anything is registered. */
+    public void lend(LendableMemory newLendable) {
+        lendable = newLendable;
+    }
+
+    /** {@return the memory that the device can lend} For any thread. */
+    public LendableMemory lendable() {
+        return lendable;
     }
 
     IdTable<KeyedMemory> byKey() {
@@ -46,12 +57,21 @@ public final class MemoryTable {
 
     /** A region is registered, or registered anew under its key. */
     public void put(RegisteredMemory region) {
-        byKey.put(KeyedMemory.id(region.key()), region);
+        replace(KeyedMemory.id(region.key()), region);
     }
 
     /** A region is registered no longer. */
     public void remove(RegisteredMemory region) {
         byKey.remove(KeyedMemory.id(region.key()));
+        lendable.ended(region);
+    }
+
+    private void replace(int id, KeyedMemory next) {
+        KeyedMemory before = byKey.find(id);
+        byKey.put(id, next);
+        if (before != null) {
+            lendable.ended(before);
+        }
     }
 
     // ---------------------------------------------------------------- windows
@@ -68,7 +88,11 @@ public final class MemoryTable {
     public void remove(Window window) {
         unbind(window);
         windows.remove(window.id());
+        KeyedMemory before = byKey.find(window.id());
         byKey.remove(window.id());
+        if (before != null) {
+            lendable.ended(before);
+        }
     }
 
     /** {@return how many windows are bound to a region} */
@@ -135,7 +159,7 @@ public final class MemoryTable {
         if (window.type == MemoryWindowType.TYPE_2) {
             window.rekey(newRkey);
         }
-        byKey.put(window.id(), memory);
+        replace(window.id(), memory);
     }
 
     /** {@return whether the key was of a window that a queue pair had bound, and is invalid now} */
@@ -151,7 +175,7 @@ public final class MemoryTable {
     /** Ends the peer's access. */
     private void invalidate(Window window) {
         unbind(window);
-        byKey.put(window.id(), WindowMemory.unbound(window.rkey(), window.domain));
+        replace(window.id(), WindowMemory.unbound(window.rkey(), window.domain));
     }
 
     private void unbind(Window window) {

@@ -22,6 +22,7 @@ public final class RegisteredMemory implements KeyedMemory {
     private final MemorySegment segment;
     private final long address;
     private final int access;
+    private final long sharedAt;
     /** Of a null region: as many zeros as can be read, then as many bytes to be overwritten. */
     private final @Nullable MemorySegment nothing;
 
@@ -33,16 +34,27 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
             int access) {
-        this(key, domain, segment, address, access, null);
+        this(key, domain, segment, address, access, NOT_SHARED);
+    }
+
+    /**
+     * As above.
+     *
+     * @param sharedAt as {@link #sharedAt}
+     */
+    public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
+            int access, long sharedAt) {
+        this(key, domain, segment, address, access, sharedAt, null);
     }
 
     private RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
-            int access, @Nullable MemorySegment nothing) {
+            int access, long sharedAt, @Nullable MemorySegment nothing) {
         this.key = key;
         this.domain = domain;
         this.segment = segment;
         this.address = address;
         this.access = access;
+        this.sharedAt = sharedAt;
         this.nothing = nothing;
     }
 
@@ -53,12 +65,17 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public static RegisteredMemory nothing(int key, Object domain, Arena arena) {
         return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
-                AccessFlag.LOCAL_WRITE.bit(), arena.allocate(2L * MAX_ACCESS));
+                AccessFlag.LOCAL_WRITE.bit(), NOT_SHARED, arena.allocate(2L * MAX_ACCESS));
     }
 
     @Override
     public int key() {
         return key;
+    }
+
+    @Override
+    public long sharedAt() {
+        return sharedAt;
     }
 
     /** {@return whether it is memory that discards writes} */
@@ -153,7 +170,7 @@ public final class RegisteredMemory implements KeyedMemory {
                 || length <= 0 || !covers(wantedAddress, length) || !segment.scope().isAlive()) {
             return false;
         }
-        target.point(segment, wantedAddress - address);
+        target.point(segment, wantedAddress - address, this);
         return true;
     }
 }

@@ -58,6 +58,11 @@ public final class WindowMemory implements KeyedMemory {
     }
 
     @Override
+    public long sharedAt() {
+        return region == null ? NOT_SHARED : region.sharedAt();
+    }
+
+    @Override
     public boolean allowsPeer(int wantedKey, Object wantedDomain, int wantedQueuePair,
             long wantedAddress, long wantedLength, int needed, MemoryReference target) {
         RegisteredMemory under = region;
@@ -68,7 +73,7 @@ public final class WindowMemory implements KeyedMemory {
                 || (access & needed) != needed || !under.segment().scope().isAlive()) {
             return false;
         }
-        target.point(under.segment(), offset + (wantedAddress - address));
+        target.point(under.segment(), offset + (wantedAddress - address), this);
         return true;
     }
 

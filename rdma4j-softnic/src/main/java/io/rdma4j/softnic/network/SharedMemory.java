@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,17 @@ public interface SharedMemory {
      * @return how many packets were received
      */
     int receive(Handler handler, int budget);
+
+    /** {@return the memory of this device that it can lend to other processes} For any thread. */
+    default LendableMemory lendable() {
+        return LendableMemory.NONE;
+    }
+
+    /**
+     * Withdraws what was lent in requests to a queue pair: they end without having been acknowledged, and their memory may be
+     * used for something else.
+     */
+    default void withdrawRequests(int queuePair) {}
 
     /** Wakes sleeping readers to which something was sent. */
     void flush();

@@ -161,6 +161,13 @@ final class RoceLink implements Link {
         return dispatcher.source();
     }
 
+    /** Requests to a queue pair end without having been acknowledged. */
+    void withdrawRequests(int queuePair) {
+        if (memory != null) {
+            memory.withdrawRequests(queuePair);
+        }
+    }
+
     /** A queue pair is closed. */
     void onDetached(RoceQueuePair queuePair) {
         blocked.remove(queuePair);

@@ -200,6 +200,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     protected void onDetached() {
+        withdrawPayloads();
         link.onDetached(this);
     }
 
@@ -227,6 +228,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     public boolean piggybacks(Path to) {
         return memoryPath() != null || link.staysHere(to, destination);
+    }
+
+    @Override
+    public void withdrawPayloads() {
+        link.withdrawRequests(destination);
     }
 
     @Override

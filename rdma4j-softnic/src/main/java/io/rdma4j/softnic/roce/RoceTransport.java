@@ -14,10 +14,12 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.ibcm.IbConnections;
 import io.rdma4j.softnic.ibcm.IbServices;
+import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
@@ -91,6 +93,12 @@ public final class RoceTransport implements Transport {
             @Nullable String obstacleToSharing, CmSettings settings) {
         return host -> new RoceTransport(network, obstacleToSharing, settings, host,
                 new ProcessNumbers(network.sharing(), host.random()));
+    }
+
+    @Override
+    public LendableMemory lendableMemory() {
+        SharedMemory shared = network.sharedMemory();
+        return shared == null ? LendableMemory.NONE : shared.lendable();
     }
 
     /** The services of the device for connections. */

@@ -16,6 +16,8 @@ import java.lang.foreign.MemorySegment;
 
 /** Device memory: native memory that only the device accesses. */
 final class SoftDeviceMemory implements DeviceMemory {
+    private static final long PAGE = 4096;
+
     private final SoftContextServices context;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
@@ -24,7 +26,10 @@ final class SoftDeviceMemory implements DeviceMemory {
 
     SoftDeviceMemory(SoftContextServices context, long byteSize, long byteAlignment) {
         this.context = context;
-        memory = arena.allocate(byteSize, byteAlignment);
+        MemorySegment lendable = byteAlignment > PAGE
+                ? null
+                : context.nic().memory().lendable().allocate(byteSize, arena);
+        memory = lendable == null ? arena.allocate(byteSize, byteAlignment) : lendable;
     }
 
     @Override

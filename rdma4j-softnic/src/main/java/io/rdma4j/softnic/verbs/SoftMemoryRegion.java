@@ -129,7 +129,8 @@ final class SoftMemoryRegion implements MemoryRegion {
                     ? now.address()
                     : rights.contains(AccessFlag.ZERO_BASED) ? 0 : newSegment.address();
             memory = new RegisteredMemory(now.key(), nextDomain.root(), segment, address,
-                    AccessFlag.bits(rights));
+                    AccessFlag.bits(rights),
+                    nextDomain.nic().memory().lendable().placeOf(segment));
             access = rights;
             nextDomain.nic().memory().put(memory);
             nextDomain.children().add(ObjectKind.MEMORY_REGION);
@@ -151,6 +152,8 @@ final class SoftMemoryRegion implements MemoryRegion {
                     deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
                 }
                 if (ownArena != null) {
+                    // Other registrations of the same memory have lent it as well.
+                    domain.nic().memory().lendable().ends(memory.sharedAt(), length());
                     ownArena.close();
                 }
             }

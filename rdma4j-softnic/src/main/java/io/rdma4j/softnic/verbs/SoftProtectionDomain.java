@@ -105,7 +105,10 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
         Arena arena = Arena.ofShared();
         boolean isRegistered = false;
         try {
-            MemorySegment segment = RegionMemory.allocate(arena, REGISTER, byteSize);
+            MemorySegment lendable = nic.memory().lendable().allocate(byteSize, arena);
+            MemorySegment segment = lendable == null
+                    ? RegionMemory.allocate(arena, REGISTER, byteSize)
+                    : lendable;
             MemoryChecks.check(REGISTER, segment, access);
             MemoryRegion region = register(segment,
                     access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(), access, null,
@@ -169,7 +172,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             }
             SoftMemoryRegion region = new SoftMemoryRegion(services,
                     new RegisteredMemory(nic.memory().newKey(), services.root(), segment, address,
-                            AccessFlag.bits(access)),
+                            AccessFlag.bits(access), nic.memory().lendable().placeOf(segment)),
                     access, deviceMemory, ownArena);
             services.add(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
             if (deviceMemory != null) {

@@ -115,6 +115,41 @@ class MemoryOrderTest {
                 .forbid(seen -> seen.of("o") == 0 && seen.of("r") == 0);
     }
 
+    /**
+     * Loans.withdraw, after which a program changes the memory, against PacketView.settle, which looks whether it was withdrawn
+     * after the memory was copied.
+     */
+    @Test
+    void whatIsChangedAfterItWasWithdrawnIsNotDelivered() {
+        assertHolds(withdrawn(true, true));
+        assertBreaks(withdrawn(false, true));
+        assertBreaks(withdrawn(true, false));
+    }
+
+    private static Litmus withdrawn(boolean isLenderFenced, boolean isReaderFenced) {
+        return new Litmus()
+                .thread(write("withdrawn", 1, RELEASE), fenceIf(isLenderFenced),
+                        write("memory", 1))
+                .thread(read("memory", "m"), fenceIf(isReaderFenced),
+                        read("withdrawn", "w", ACQUIRE))
+                .forbid(seen -> seen.of("m") == 1 && seen.of("w") == 0);
+    }
+
+    /** RingWriter.write fills the words of a loan before it completes the record, and the program its memory before that. */
+    @Test
+    void whoReadsARecordReadsTheMemoryThatItLends() {
+        assertHolds(borrowed(RELEASE, ACQUIRE));
+        assertBreaks(borrowed(PLAIN, ACQUIRE));
+        assertBreaks(borrowed(RELEASE, PLAIN));
+    }
+
+    private static Litmus borrowed(Order completing, Order reading) {
+        return new Litmus()
+                .thread(write("memory", 1), write("record", 1, completing))
+                .thread(read("record", "r", reading), read("memory", "m"))
+                .forbid(seen -> seen.of("r") == 1 && seen.of("m") == 0);
+    }
+
     // ---------------------------------------------------------------- sleeping and waking between processes
 
     /** HostMemory.flush and RingPath.send against Mailbox.beginSleep. */

@@ -2,6 +2,10 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.protocol.work.Registration;
+import io.rdma4j.softnic.memory.LendableMemory;
+import io.rdma4j.softnic.network.ring.Lender;
+import io.rdma4j.softnic.network.ring.LentSection;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
 import io.rdma4j.softnic.network.ring.PeerProcess;
@@ -9,8 +13,13 @@ import io.rdma4j.softnic.network.ring.RingPath;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +33,12 @@ import java.util.function.LongSupplier;
  * or, as a seed says, now this way and now that, and who reads does not always look.
  */
 public final class SimulatedMemory {
+    /** A process that writes what it likes has this nonce, and all its pages are of zeros. */
+    public static final long HOSTILE = 1000;
+    /** A process that has ended. */
+    public static final long GONE = 1001;
     private static final int RINGS = 8;
+    private static final long PLACES = (1L << 46) - 1;
 
     private final LongSupplier clock;
     private final Map<Gid, OfNode> byAddress = new HashMap<>();
@@ -34,6 +48,8 @@ public final class SimulatedMemory {
     private double sloth;
     private boolean isMet;
     private int switches;
+    private double withdrawing;
+    private boolean isLending;
 
     SimulatedMemory(LongSupplier clock) {
         this.clock = clock;
@@ -52,6 +68,17 @@ public final class SimulatedMemory {
         sloth = newSloth;
         isMet = true;
         nodes.forEach(OfNode::begin);
+    }
+
+    /**
+     * From now on payloads are lent, wherever they lie.
+     *
+     * @param newWithdrawing the probability that a node withdraws what it has lent before it looks what has arrived, although the
+     *        memory is still there
+     */
+    public void lend(double newWithdrawing) {
+        withdrawing = newWithdrawing;
+        isLending = true;
     }
 
     /** {@return the mailbox of the node that has an address, null if none has} */
@@ -89,7 +116,7 @@ public final class SimulatedMemory {
         return probability > 0 && Objects.requireNonNull(random).nextDouble() < probability;
     }
 
-    private final class OfNode implements SharedMemory, MailboxSystem {
+    private final class OfNode implements SharedMemory, MailboxSystem, LendableMemory {
         private final Map<OfNode, RingPath> paths = new HashMap<>();
         private final List<RingPath> unannounced = new ArrayList<>();
         private @Nullable MemorySegment memory;
@@ -132,15 +159,22 @@ public final class SimulatedMemory {
         private @Nullable RingPath claim(OfNode to) {
             int number = nodes.indexOf(this) + 1;
             MemorySegment there = Objects.requireNonNull(to.memory);
-            return RingPath.claim(there, new RingPath.Owner(number, number, number, 0, 0),
+            RingPath path = RingPath.claim(there, new RingPath.Owner(number, number, number, 0, 0),
                     Objects.requireNonNull(mailbox), new Peer(there), unannounced, _ -> false,
                     clock.getAsLong());
+            if (path != null && isLending) {
+                path.lendFrom(new LenderOf(number));
+            }
+            return path;
         }
 
         @Override
         public int receive(Handler handler, int budget) {
             if (!isMet || isSo(sloth)) {
                 return 0;
+            }
+            if (isSo(withdrawing)) {
+                ends(0, Long.MAX_VALUE);
             }
             int count = Objects.requireNonNull(mailbox).receive(handler, budget);
             received += count;
@@ -156,6 +190,50 @@ public final class SimulatedMemory {
         @Override
         public void wake(long process, int descriptor, long inode) {}
 
+        // ------------------------------------------------------------ lending: all memory is lent by its address
+
+        @Override
+        public LendableMemory lendable() {
+            return this;
+        }
+
+        @Override
+        public @Nullable MemorySegment allocate(long byteSize, Arena arena) {
+            return null;
+        }
+
+        @Override
+        public long placeOf(MemorySegment lendable) {
+            return lendable.address() & PLACES;
+        }
+
+        @Override
+        public void ended(Registration registration) {
+            paths.values().forEach(path -> path.withdraw(registration));
+        }
+
+        @Override
+        public void ends(long place, long byteSize) {
+            paths.values().forEach(path -> path.withdraw(place, byteSize));
+        }
+
+        @Override
+        public void withdrawRequests(int queuePair) {
+            paths.values().forEach(path -> path.withdrawRequests(queuePair));
+        }
+
+        @Override
+        public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
+            if (isLending && owner > 0 && owner <= nodes.size()) {
+                long high = Objects.requireNonNull(memory).address() & ~PLACES;
+                return new LentSection(MemorySegment
+                        .ofAddress(high | number * LentSection.LENGTH)
+                        .reinterpret(LentSection.LENGTH));
+            }
+            return owner == HOSTILE ? Sparse.SECTION
+                    : owner == GONE ? LentSection.gone() : null;
+        }
+
         @Override
         public boolean isDead(int prefix) {
             return false;
@@ -164,6 +242,32 @@ public final class SimulatedMemory {
         @Override
         public void release(MemorySegment pages) {
             pages.fill((byte) 0);
+        }
+    }
+
+    /** A process that lends its memory by address. */
+    private record LenderOf(long nonce) implements Lender {
+        @Override
+        public int descriptor() {
+            return 3;
+        }
+    }
+
+    /** A section that takes no memory. */
+    private static final class Sparse {
+        static final LentSection SECTION = map();
+
+        private static LentSection map() {
+            try {
+                java.nio.file.Path file = Files.createTempFile("rdma4j-test", ".pages");
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ,
+                        StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+                    return new LentSection(channel.map(FileChannel.MapMode.READ_WRITE, 0,
+                            LentSection.LENGTH, Arena.global()));
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

@@ -86,11 +86,12 @@ final class TestSide implements Closeable {
         try {
             Arena arena = Arena.ofShared();
             open.add(arena::close);
-            memory = arena.allocate(2L * plan.queuePairs() * pieceBytes, PAGE);
             Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
             access.addAll(plan.verb().peerAccess());
-            region = domain.register(memory, access);
+            // Of the device: it can be read by another process where it is.
+            region = domain.allocateRegion(2L * plan.queuePairs() * pieceBytes, access);
             open.add(region::close);
+            memory = region.segment();
             credits = needsCredits() ? new Credits(domain, arena, plan.queuePairs()) : null;
             if (credits != null) {
                 open.add(credits::close);

@@ -284,11 +284,19 @@ final class RcCompleter {
             failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;
         }
-        switch (request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
-                packet.payloadLength(), memory)) {
+        switch (packet.settle(request.scatter(offset, packet.payloadMemory(),
+                packet.payloadStart(), packet.payloadLength(), memory))) {
             case DONE -> onReadPlaced(packet, psn, nowNs);
-            case SOURCE_GONE -> packet.onPayloadGone();
+            case SOURCE_GONE -> onPayloadGone(packet, psn, nowNs);
             case TARGET_REFUSED -> failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+    }
+
+    /** As if the response had not arrived: a peer that has lent its memory is asked again. */
+    private void onPayloadGone(PacketView packet, long psn, long nowNs) {
+        packet.onPayloadGone();
+        if (packet.isLent() && queuePair.isAlive()) {
+            queuePair.onResponseMissing(psn + packet.span(), nowNs);
         }
     }
 

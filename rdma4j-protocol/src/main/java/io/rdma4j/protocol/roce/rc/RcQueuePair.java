@@ -82,6 +82,7 @@ public final class RcQueuePair implements RoceProtocol {
                 attributes.sendPsn ^ (long) attributes.destinationQueuePair << Integer.SIZE);
         switch (next) {
             case RESET -> {
+                host.withdrawPayloads();
                 window.reset(0, 0);
                 requester.reset();
                 discardReceives();
@@ -109,6 +110,7 @@ public final class RcQueuePair implements RoceProtocol {
             }
             case ERR -> {
                 if (previous != QueuePairState.ERR) {
+                    host.withdrawPayloads();
                     flush();
                 }
             }
@@ -388,6 +390,7 @@ public final class RcQueuePair implements RoceProtocol {
         boolean isFailing = state != QueuePairState.ERR;
         if (isFailing) {
             state = QueuePairState.ERR;
+            host.withdrawPayloads();
             // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
         }
@@ -433,6 +436,7 @@ public final class RcQueuePair implements RoceProtocol {
     private void fail() {
         if (state != QueuePairState.ERR) {
             state = QueuePairState.ERR;
+            host.withdrawPayloads();
             // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
             flush();

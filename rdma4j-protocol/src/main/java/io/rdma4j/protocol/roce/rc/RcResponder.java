@@ -262,13 +262,13 @@ final class RcResponder {
                     Syndrome.NAK_INVALID_REQUEST);
             return;
         }
-        switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
-                memory)) {
+        switch (packet.settle(into.scatter(received, packet.payloadMemory(),
+                packet.payloadStart(), length, memory))) {
             case DONE -> {
                 // Continues below.
             }
             case SOURCE_GONE -> {
-                packet.onPayloadGone();
+                onPayloadGone(packet);
                 return;
             }
             case TARGET_REFUSED -> {
@@ -312,7 +312,7 @@ final class RcResponder {
                 writeLeft -= length;
             }
             case SOURCE_GONE -> {
-                packet.onPayloadGone();
+                onPayloadGone(packet);
                 return;
             }
             case TARGET_REFUSED -> {
@@ -336,8 +336,23 @@ final class RcResponder {
 
     private CopyOutcome write(PacketView packet, int length) {
         return access.stillAllows(AccessFlag.REMOTE_WRITE, writeRkey, writeAddress, length)
-                ? access.target.write(packet.payloadMemory(), packet.payloadStart(), length)
+                ? packet.settle(access.target.write(packet.payloadMemory(),
+                        packet.payloadStart(), length))
                 : CopyOutcome.TARGET_REFUSED;
+    }
+
+    /**
+     * The sender's memory is gone, as if the packet had not arrived. A sender of this process learns that at once; another
+     * one, which has lent its memory, is asked to send again.
+     */
+    private void onPayloadGone(PacketView packet) {
+        packet.onPayloadGone();
+        if (packet.isLent()) {
+            host.count(Counter.OUT_OF_SEQ_REQUEST);
+            isNakSent = true;
+            ahead.clear();
+            answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
+        }
     }
 
     private boolean beginWrite(PacketView packet) {

@@ -332,7 +332,7 @@ final class RcResponseSender {
             out.acknowledgement(syndrome(), response.messageNumber);
         }
         if (length > 0) {
-            out.addPayload(access.target.segment(), access.target.offset(), length);
+            out.addPayload(access.target, length);
         }
         response.nextPsn += span;
         lastReadPsn = psn;

@@ -2,8 +2,11 @@
 package io.rdma4j.protocol.roce.wire;
 
 import io.rdma4j.protocol.bytes.Layouts;
+import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.PayloadPieces;
 import io.rdma4j.protocol.work.PayloadTarget;
+import io.rdma4j.protocol.work.Registration;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
@@ -150,6 +153,12 @@ public final class OutgoingPacket implements PayloadTarget {
         headers.padding(padding());
     }
 
+    @Override
+    public void addPayload(MemoryReference place, int length) {
+        payload.addPayload(place, length);
+        headers.padding(padding());
+    }
+
     /** Forgets the payload, so that no memory is kept alive by a packet that has left. */
     public void release() {
         payload.release();
@@ -197,6 +206,11 @@ public final class OutgoingPacket implements PayloadTarget {
     /** {@return the offset of a piece in its memory} */
     public long pieceOffset(int index) {
         return payload.offset(index);
+    }
+
+    /** {@return what has allowed the access to the payload, if it is one piece of registered memory; otherwise null} */
+    public @Nullable Registration registration() {
+        return payload.registration();
     }
 
     /** {@return the bytes of payload, without padding} */

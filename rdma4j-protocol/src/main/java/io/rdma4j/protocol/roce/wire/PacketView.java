@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.roce.wire;
 
+import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * A received packet, checked once: after {@link #wrap} returned null no accessor fails, as long as the opcode has the
@@ -16,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 public final class PacketView {
     /** Bytes of the invariant CRC at the end. */
     public static final int ICRC_LENGTH = 4;
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     /** Those of packets that were in memory. */
     private final PacketHeaders read = new PacketHeaders();
@@ -28,6 +32,10 @@ public final class PacketView {
     private boolean hasPiggyback;
     private long piggyback;
     private boolean isPayloadGone;
+    private boolean isLent;
+    /** Where the sender says that it withdraws the payload. */
+    private MemorySegment withdrawal = MemorySegment.NULL;
+    private long withdrawalAt;
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
 
@@ -102,6 +110,7 @@ public final class PacketView {
         payloadLength = newPayloadLength;
         span = newSpan;
         isPayloadGone = false;
+        isLent = false;
         return null;
     }
 
@@ -119,6 +128,7 @@ public final class PacketView {
         payloadLength = packet.payloadLength();
         span = packet.span();
         isPayloadGone = false;
+        isLent = false;
         if (packet.pieceCount() == 1) {
             payloadMemory = packet.piece(0);
             payloadStart = packet.pieceOffset(0);
@@ -139,6 +149,41 @@ public final class PacketView {
     /** {@return whether the memory of the payload no longer existed} Never true for a packet from a network. */
     public boolean isPayloadGone() {
         return isPayloadGone;
+    }
+
+    /**
+     * Says that the payload is memory of another process, which has lent it and may withdraw it at any time; after {@link
+     * #wrap}.
+     *
+     * @param memory where a word says so, 0 as long as it has not
+     * @param at the place of that word, aligned
+     */
+    public void lent(MemorySegment memory, long at) {
+        isLent = true;
+        withdrawal = memory;
+        withdrawalAt = at;
+    }
+
+    /** {@return whether the payload is memory that another process lends} Who cannot have it has to ask that process again. */
+    public boolean isLent() {
+        return isLent;
+    }
+
+    /**
+     * To be called right after the payload was copied, before anything follows from it.
+     *
+     * @param copied how the copying has ended
+     * @return the same, but {@link CopyOutcome#SOURCE_GONE} if the sender has withdrawn the payload: then the bytes may be others
+     */
+    public CopyOutcome settle(CopyOutcome copied) {
+        if (!isLent || copied != CopyOutcome.DONE) {
+            return copied;
+        }
+        // The sender withdraws first, and then changes the bytes.
+        VarHandle.loadLoadFence();
+        return (long) LONG.getAcquire(withdrawal, withdrawalAt) == 0
+                ? CopyOutcome.DONE
+                : CopyOutcome.SOURCE_GONE;
     }
 
     /** Forgets the payload, so that no memory is kept alive by a packet that was handled. */

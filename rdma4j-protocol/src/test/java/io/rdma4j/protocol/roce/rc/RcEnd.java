@@ -89,6 +89,8 @@ final class RcEnd implements RoceHost {
     boolean piggybacks;
     /** How many packets of a message go as one, through memory, to a peer on the same machine. */
     int packetsAsOne = 1;
+    /** How many requests had completed each time that payloads were to be withdrawn. */
+    final List<Integer> withdrawals = new ArrayList<>();
     /** How often it was told that the peer is ready. */
     int timesReady;
     /** Its network takes nothing. */
@@ -368,6 +370,11 @@ final class RcEnd implements RoceHost {
     private void complete(Completion completion) {
         completions.add(completion);
         wire.note(device + ": " + completion.id() + " " + completion.status());
+    }
+
+    @Override
+    public void withdrawPayloads() {
+        withdrawals.add(completions.size());
     }
 
     @Override

@@ -93,7 +93,7 @@ public final class Mailbox {
     private int read(RingReader ring, SharedMemory.Handler handler, int budget) {
         int count = ring.read(handler, packet, budget);
         if (ring.isBroken()) {
-            ring.release(system);
+            ring.release();
             findActive();
         }
         if (ring.takeWanted()) {
@@ -124,7 +124,7 @@ public final class Mailbox {
         RingReader ring = rings[i];
         if (ring == null) {
             ring = new RingReader(header,
-                    memory.asSlice(RingLayout.recordsAt(i), RingLayout.CAPACITY));
+                    memory.asSlice(RingLayout.recordsAt(i), RingLayout.CAPACITY), system);
             rings[i] = ring;
         }
         return ring;
@@ -152,7 +152,7 @@ public final class Mailbox {
         for (RingReader ring : holding) {
             long owner = ring.owner();
             if ((owner == 0 || system.isDead(ring.ownerPrefix(owner))) && ring.hasNothing()) {
-                ring.reclaim(owner, system);
+                ring.reclaim(owner);
             }
         }
         findActive();

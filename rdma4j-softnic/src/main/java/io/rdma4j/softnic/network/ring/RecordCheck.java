@@ -5,8 +5,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 
 /** Whether a word is the beginning of a record. */
 final class RecordCheck {
-    /** The maximum number of packets of one record: with the shortest path MTU. */
-    private static final int MAX_SPAN = RingLayout.MAX_PAYLOAD / 256;
+    private static final int MIN_MTU = 256;
 
     private RecordCheck() {}
 
@@ -21,7 +20,8 @@ final class RecordCheck {
         int payloadLength = RingLayout.payloadLength(word);
         int kind = RingLayout.kind(word);
         boolean hasPiggyback = RingLayout.hasPiggyback(word);
-        if (RingLayout.hasUnused(word) || (hasPiggyback && kind == RingLayout.SKIP)) {
+        boolean isLent = RingLayout.isLent(word);
+        if (RingLayout.hasUnused(word) || ((hasPiggyback || isLent) && kind == RingLayout.SKIP)) {
             return -1;
         }
         if (kind == RingLayout.SKIP) {
@@ -31,15 +31,20 @@ final class RecordCheck {
         }
         int headerLength = RingLayout.headerLength(word);
         int span = RingLayout.span(word);
+        int maxPayload = isLent ? RingLayout.MAX_LENT : RingLayout.MAX_PAYLOAD;
         if ((kind != RingLayout.PACKET && kind != RingLayout.PACKET_WITH_ADDRESSES)
                 || headerLength < Opcode.BTH_LENGTH || headerLength > Opcode.MAX_HEADER_LENGTH
-                || (headerLength & 3) != 0 || payloadLength > RingLayout.MAX_PAYLOAD
-                || span < 1 || span > MAX_SPAN) {
+                || (headerLength & 3) != 0 || payloadLength > maxPayload
+                || (isLent && payloadLength == 0)
+                // With the shortest path MTU there are most packets.
+                || span < 1 || span > maxPayload / MIN_MTU) {
             return -1;
         }
-        int length = RingLayout.aligned(
-                RingLayout.payloadAt(RingLayout.headerAt(kind, hasPiggyback), headerLength,
-                        payloadLength) + payloadLength);
+        int headerAt = RingLayout.headerAt(kind, hasPiggyback);
+        int length = isLent
+                ? RingLayout.lengthOfLent(headerAt, headerLength)
+                : RingLayout.aligned(RingLayout.payloadAt(headerAt, headerLength, payloadLength)
+                        + payloadLength);
         return length <= rest ? length : -1;
     }
 }

@@ -19,12 +19,14 @@ import java.lang.invoke.VarHandle;
  * <p>A record starts with a word that is 0 until the record is complete; the writer clears it before it completes the
  * previous record. Bits of the word: 0 to 23 the length of the payload, or of the skipped part; 24 to 35 the number of
  * packets that it represents; 36 to 43 the length of the headers; 44 and 45 the {@link #PACKET kind}; 46 whether there is an
- * acknowledgement. Then follow source and destination, for one kind; the acknowledgement, a {@link
- * io.rdma4j.protocol.roce.wire.Piggyback}; the headers; the payload, which starts at byte 128 if it is long.
+ * acknowledgement; 47 whether the payload is lent. Then follow source and destination, for one kind; the acknowledgement, a {@link
+ * io.rdma4j.protocol.roce.wire.Piggyback}; the headers; the payload, which starts at byte 128 if it is long. Instead of a
+ * lent payload four words follow at the next multiple of 8: the nonce of the lending device, the
+ * descriptor of its pages, where the payload is in them, and 0 until it is withdrawn.
  */
 final class RingLayout {
     static final long MAGIC = 0x7264_6d61_346a_6d31L; // "rdma4jm1"
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     static final long MAGIC_AT = 0;
     static final long VERSION_AT = 8;
     static final long NONCE_AT = 16;
@@ -58,6 +60,8 @@ final class RingLayout {
     static final long HEAD = 128;
     /** 1 if the contents are invalid; the ring is not read any more. */
     static final long BROKEN = 136;
+    /** 1 if the reader cannot map the writer's pages: lending is no use. */
+    static final long CANNOT_BORROW = 140;
 
     /** The maximum number of rings, which determines the room for their headers. */
     private static final int MOST_RINGS = 256;
@@ -75,6 +79,18 @@ final class RingLayout {
     static final int MAX_PAYLOAD = 1 << 16;
     static final int MAX_RECORD = LONG_PAYLOAD_AT + MAX_PAYLOAD;
 
+    /** The shortest payload that is lent: for a shorter one two copies cost less than the way to it. */
+    static final int MIN_LENT = 1 << 13;
+    /** The longest payload that is lent. */
+    static final int MAX_LENT = 1 << 16;
+    /** How much a writer lends at a time: what a ring of bytes takes, and twice that, so that the reader does not wait. */
+    static final int LENT_AT_A_TIME = 1 << 20;
+    /** The words of a lent payload: owner, descriptor, place, withdrawal. */
+    private static final int LENT_LENGTH = 32;
+    static final int LENT_DESCRIPTOR = 8;
+    static final int LENT_PLACE = 16;
+    static final int LENT_WITHDRAWAL = 24;
+
     /** A packet that travels as the one before. */
     static final int PACKET = 1;
     /** A packet with its source and destination. */
@@ -87,8 +103,9 @@ final class RingLayout {
     private static final int KIND_SHIFT = 44;
     private static final int KIND_MASK = 3;
     private static final int PIGGYBACK_SHIFT = 46;
+    private static final int LENT_SHIFT = 47;
     /** All higher bits of a word are 0. */
-    private static final int UNUSED_SHIFT = 47;
+    private static final int UNUSED_SHIFT = 48;
     private static final int PIGGYBACK_LENGTH = 8;
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -146,6 +163,15 @@ final class RingLayout {
         return word | 1L << PIGGYBACK_SHIFT;
     }
 
+    /** {@return the word of a packet whose payload is lent} */
+    static long withLentPayload(long word) {
+        return word | 1L << LENT_SHIFT;
+    }
+
+    static boolean isLent(long word) {
+        return (word >>> LENT_SHIFT & 1) != 0;
+    }
+
     static int kind(long word) {
         return (int) (word >>> KIND_SHIFT) & KIND_MASK;
     }
@@ -185,6 +211,16 @@ final class RingLayout {
     /** {@return the offset of the piggyback in a record that has one} */
     static int piggybackAt(int headerAt) {
         return headerAt - PIGGYBACK_LENGTH;
+    }
+
+    /** {@return the offset, in a record, of the words that say where a lent payload is} */
+    static int lentAt(int headerAt, int headerLength) {
+        return headerAt + headerLength + Long.BYTES - 1 & -Long.BYTES;
+    }
+
+    /** {@return the length of a record with a lent payload} */
+    static int lengthOfLent(int headerAt, int headerLength) {
+        return aligned(lentAt(headerAt, headerLength) + LENT_LENGTH);
     }
 
     static int aligned(int length) {

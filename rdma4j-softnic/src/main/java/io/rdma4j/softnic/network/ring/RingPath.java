@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.network.ring;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Registration;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketPort;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +81,7 @@ public final class RingPath implements MemoryPath {
         header.set(JAVA_LONG, RingLayout.OWNER_WAKE_INODE, owner.wakeInode());
         header.set(JAVA_INT, RingLayout.OWNER_PREFIX, owner.prefix());
         RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
+        RingLayout.setInt(header, RingLayout.CANNOT_BORROW, 0);
         RingLayout.setLong(header, RingLayout.OWNER, owner.nonce());
     }
 
@@ -132,6 +134,32 @@ public final class RingPath implements MemoryPath {
             }
         }
         return null;
+    }
+
+    /** From now on payloads in the pages of a device are lent. */
+    public void lendFrom(Lender lender) {
+        writer.lendFrom(lender);
+    }
+
+    /** Withdraws what was lent by a registration that has ended. */
+    public void withdraw(Registration ended) {
+        if (!isClosed) {
+            writer.loans().withdraw(ended);
+        }
+    }
+
+    /** Withdraws what was lent of a part of the pages. */
+    public void withdraw(long place, long byteSize) {
+        if (!isClosed) {
+            writer.loans().withdraw(place, byteSize);
+        }
+    }
+
+    /** Withdraws what was lent in requests to a queue pair. */
+    public void withdrawRequests(int queuePair) {
+        if (!isClosed) {
+            writer.loans().withdrawRequests(queuePair);
+        }
     }
 
     @Override
@@ -316,6 +344,7 @@ public final class RingPath implements MemoryPath {
         if (!isClosed) {
             isClosed = true;
             isFull = false;
+            writer.loans().withdrawAll();
             // The rest will be read when there is no writer left to wake.
             RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
             if (writer.isEmpty() || writer.isBroken()) {

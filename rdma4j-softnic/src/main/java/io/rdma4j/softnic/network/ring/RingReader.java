@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.ring;
 
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.Gid;
@@ -33,10 +34,20 @@ final class RingReader {
     private Gid local = Gid.ZERO;
     private boolean hasAddresses;
     private boolean isBroken;
+    /** Whether lent payloads were read since the last check whether the writer waits for room. */
+    private boolean hasBorrowed;
+    private final MailboxSystem system;
+    /** The section that was read last, its owner and its number. */
+    private LentSection section = LentSection.gone();
+    private long sectionOwner;
+    private long sectionNumber;
+    /** Whose pages this process may not have, 0 for nobody's. */
+    private long refusedOwner;
 
-    RingReader(MemorySegment header, MemorySegment records) {
+    RingReader(MemorySegment header, MemorySegment records, MailboxSystem system) {
         this.header = header;
         this.records = records;
+        this.system = system;
     }
 
     /** {@return whether there is no record to read} For any thread. */
@@ -55,7 +66,7 @@ final class RingReader {
     }
 
     /** Gives its memory back to the system. */
-    void release(MailboxSystem system) {
+    void release() {
         system.release(records);
     }
 
@@ -95,10 +106,16 @@ final class RingReader {
                 int headerAt = RingLayout.headerAt(kind, hasPiggyback);
                 int headerLength = RingLayout.headerLength(word);
                 int payloadLength = RingLayout.payloadLength(word);
-                int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
-                boolean isPacket = packet.wrap(records, index + (long) headerAt, headerLength,
-                        records, index + (long) payloadAt, payloadLength,
-                        RingLayout.span(word)) == null;
+                boolean isLent = RingLayout.isLent(word);
+                boolean isPacket;
+                if (isLent) {
+                    isPacket = borrow(packet, index, index + headerAt, headerLength, word);
+                } else {
+                    int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
+                    isPacket = packet.wrap(records, index + (long) headerAt, headerLength,
+                            records, index + (long) payloadAt, payloadLength,
+                            RingLayout.span(word)) == null;
+                }
                 packet.travelled(source, local);
                 if (isPacket && hasPiggyback) {
                     packet.piggyback(
@@ -112,6 +129,10 @@ final class RingReader {
                     handler.onMalformed(source);
                 }
                 count++;
+                if (isLent) {
+                    // The writer lends no more until it knows.
+                    tell();
+                }
             }
             if (position - toldPosition.getPlain() >= SHARE) {
                 tell();
@@ -122,6 +143,60 @@ final class RingReader {
             tell();
         }
         return count;
+    }
+
+    /**
+     * Reads a packet whose payload is lent.
+     *
+     * @param record the offset of the record
+     * @param headerAt the offset of its headers
+     * @return whether it is a packet
+     */
+    private boolean borrow(PacketView packet, int record, int headerAt, int headerLength,
+            long word) {
+        hasBorrowed = true;
+        int payloadLength = RingLayout.payloadLength(word);
+        int at = record + RingLayout.lentAt(headerAt - record, headerLength);
+        // Each read once, for the writer may change them.
+        long owner = records.get(JAVA_LONG, at);
+        int descriptor = (int) records.get(JAVA_LONG, at + RingLayout.LENT_DESCRIPTOR);
+        long place = records.get(JAVA_LONG, at + RingLayout.LENT_PLACE);
+        if (!LentSection.isInOne(place, payloadLength)) {
+            return false;
+        }
+        LentSection from = section(owner, descriptor, LentSection.number(place));
+        if (packet.wrap(records, headerAt, headerLength, from.use(), from.start(place),
+                payloadLength, RingLayout.span(word)) != null || !canBeLent(packet.opcode())) {
+            return false;
+        }
+        packet.lent(records, at + RingLayout.LENT_WITHDRAWAL);
+        return true;
+    }
+
+    /** Other packets are handled without a look whether their payload was withdrawn. */
+    private static boolean canBeLent(Opcode opcode) {
+        return opcode.service() == Opcode.Service.RC && switch (opcode.kind()) {
+            case SEND, WRITE, READ_RESPONSE -> true;
+            case READ_REQUEST, COMPARE_SWAP, FETCH_ADD, FLUSH, ATOMIC_WRITE, ACKNOWLEDGE,
+                    ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
+                false;
+        };
+    }
+
+    private LentSection section(long owner, int descriptor, long number) {
+        if (owner != sectionOwner || number != sectionNumber || !section.isAlive()) {
+            LentSection found = owner == refusedOwner
+                    ? null
+                    : system.lentSection(owner, descriptor, number);
+            if (found == null) {
+                refusedOwner = owner;
+                RingLayout.setInt(header, RingLayout.CANNOT_BORROW, 1);
+            }
+            section = found == null ? LentSection.gone() : found;
+            sectionOwner = owner;
+            sectionNumber = number;
+        }
+        return section;
     }
 
     private long wordAt(long at) {
@@ -152,10 +227,11 @@ final class RingReader {
      * #read}.
      */
     boolean takeWanted() {
-        // A thread that waits does so in front of a ring that is nearly full.
-        if (position - askedPosition < MUCH) {
+        // A thread that waits does so in front of a ring that is nearly full, or has lent as much as it may.
+        if (position - askedPosition < MUCH && !hasBorrowed) {
             return false;
         }
+        hasBorrowed = false;
         askedPosition = position;
         // The writer announces that it waits, then checks the position; the reader publishes its position, then checks
         // for waiting.
@@ -192,13 +268,13 @@ final class RingReader {
     /**
      * Frees the memory after the writer has ended and all was read, unless another writer has claimed the ring meanwhile.
      */
-    void reclaim(long gone, MailboxSystem system) {
+    void reclaim(long gone) {
         if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone,
                 RingLayout.changing(RingLayout.READER))) {
             // Another writer may have used the ring since it was seen to be empty.
             if (hasNothing()) {
                 RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.AT_REST);
-                release(system);
+                release();
             }
             RingLayout.setLong(header, RingLayout.OWNER, 0);
         }

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.ring;
 
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.protocol.work.Registration;
 import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 import static io.rdma4j.softnic.network.ring.RingLayout.ADDRESSES_LENGTH;
 import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
+import static io.rdma4j.softnic.network.ring.RingLayout.LENT_AT_A_TIME;
+import static io.rdma4j.softnic.network.ring.RingLayout.MAX_LENT;
+import static io.rdma4j.softnic.network.ring.RingLayout.MIN_LENT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** Writes packets into a ring that another process reads. For one thread at a time. */
@@ -17,6 +24,10 @@ final class RingWriter {
 
     private final MemorySegment header;
     private final MemorySegment records;
+    private final Loans loans;
+    private @Nullable Lender lender;
+    /** What the reader has to have read before more is lent; for any thread. */
+    private volatile long lendsAgainAt;
     /** The total number of bytes written. */
     private long position;
     /** The reader's position at the last check. */
@@ -34,6 +45,7 @@ final class RingWriter {
     RingWriter(MemorySegment header, MemorySegment records) {
         this.header = header;
         this.records = records;
+        loans = new Loans(records);
         head = RingLayout.getLong(header, RingLayout.HEAD);
         position = head;
         if (head < 0 || (head & RingLayout.ALIGNMENT - 1) != 0) {
@@ -59,11 +71,24 @@ final class RingWriter {
 
     private boolean hasRoom(int length) {
         long wanted = endOf(length);
-        if (wanted - head <= CAPACITY) {
+        if (wanted - head <= CAPACITY && mayLend()) {
             return true;
         }
         look();
-        return wanted - head <= CAPACITY;
+        return wanted - head <= CAPACITY && mayLend();
+    }
+
+    /** {@return whether no more is lent than a reader reads in a turn} Otherwise other queue pairs would wait too long. */
+    private boolean mayLend() {
+        if (loans.lentBytes() <= LENT_AT_A_TIME - MAX_LENT) {
+            return true;
+        }
+        loans.returned(head);
+        if (loans.lentBytes() <= LENT_AT_A_TIME - MAX_LENT) {
+            return true;
+        }
+        lendsAgainAt = loans.positionOf(LENT_AT_A_TIME / 2);
+        return false;
     }
 
     /** {@return the end of a record of some length} */
@@ -78,7 +103,7 @@ final class RingWriter {
      */
     boolean hasRoomNow() {
         long read = RingLayout.getLong(header, RingLayout.HEAD);
-        return endOf(RingLayout.MAX_RECORD) - read <= CAPACITY;
+        return endOf(RingLayout.MAX_RECORD) - read <= CAPACITY && read >= lendsAgainAt;
     }
 
     /** Reads the reader's position, and ignores an impossible one. */
@@ -123,8 +148,14 @@ final class RingWriter {
         int payloadLength = packet.payloadLength();
         boolean hasPiggyback = packet.hasPiggyback();
         int headerAt = RingLayout.headerAt(kind, hasPiggyback);
-        int payloadAt = RingLayout.payloadAt(headerAt, headerLength, payloadLength);
-        int length = RingLayout.aligned(payloadAt + payloadLength);
+        long place = placeToLend(packet);
+        boolean isLent = place >= 0;
+        int payloadAt = isLent
+                ? RingLayout.lentAt(headerAt, headerLength)
+                : RingLayout.payloadAt(headerAt, headerLength, payloadLength);
+        int length = isLent
+                ? RingLayout.lengthOfLent(headerAt, headerLength)
+                : RingLayout.aligned(payloadAt + payloadLength);
         if (!hasRoom(length)) {
             return Outcome.FULL;
         }
@@ -141,7 +172,10 @@ final class RingWriter {
             records.set(JAVA_LONG, at + RingLayout.piggybackAt(headerAt), packet.piggyback());
         }
         packet.copyHeadersTo(records, at + (long) headerAt);
-        if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
+        if (isLent) {
+            word = RingLayout.withLentPayload(word);
+            writePlace(at + payloadAt, place);
+        } else if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
             return Outcome.PAYLOAD_GONE;
         }
         last = path;
@@ -152,6 +186,9 @@ final class RingWriter {
             position += rest;
         }
         position += length;
+        if (isLent) {
+            lent(packet, place, at + payloadAt + RingLayout.LENT_WITHDRAWAL);
+        }
         return Outcome.WRITTEN;
     }
 
@@ -160,6 +197,56 @@ final class RingWriter {
     private boolean isAsLast(Path path) {
         return path == last || (path.destination().equals(last.destination())
                 && path.source().equals(last.source()));
+    }
+
+    // ---------------------------------------------------------------- lending
+
+    /** From now on it may lend payloads. */
+    void lendFrom(Lender from) {
+        lender = from;
+    }
+
+    /**
+     * {@return where the payload is in the pages that can be lent, {@link Registration#NOT_SHARED} if it is to be copied} Only
+     * a reliable queue pair leaves its memory alone until the peer has read it.
+     */
+    private long placeToLend(OutgoingPacket packet) {
+        int length = packet.payloadLength();
+        if (length < MIN_LENT || length > MAX_LENT || lender == null) {
+            return Registration.NOT_SHARED;
+        }
+        Registration registration = packet.registration();
+        if (registration == null || registration.sharedAt() < 0
+                || packet.opcode().service() != Opcode.Service.RC
+                || RingLayout.getInt(header, RingLayout.CANNOT_BORROW) != 0) {
+            return Registration.NOT_SHARED;
+        }
+        long place = registration.sharedAt() + packet.pieceOffset(0);
+        return LentSection.isInOne(place, length) ? place : Registration.NOT_SHARED;
+    }
+
+    private void writePlace(int at, long place) {
+        Lender from = Objects.requireNonNull(lender);
+        records.set(JAVA_LONG, at, from.nonce());
+        records.set(JAVA_LONG, at + RingLayout.LENT_DESCRIPTOR, from.descriptor());
+        records.set(JAVA_LONG, at + RingLayout.LENT_PLACE, place);
+        records.set(JAVA_LONG, at + RingLayout.LENT_WITHDRAWAL, 0);
+    }
+
+    private void lent(OutgoingPacket packet, long place, int withdrawalAt) {
+        loans.returned(head);
+        loans.add(Objects.requireNonNull(packet.registration()),
+                packet.opcode().isResponse()
+                        ? Loans.NO_QUEUE_PAIR
+                        : packet.destinationQueuePairNumber(),
+                place, packet.payloadLength(), position, withdrawalAt);
+    }
+
+    /** {@return what is lent and not returned} */
+    Loans loans() {
+        look();
+        loans.returned(head);
+        return loans;
     }
 
     private void writeAddresses(int at, Gid from, Gid to) {

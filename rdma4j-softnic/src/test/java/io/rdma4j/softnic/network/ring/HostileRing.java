@@ -95,6 +95,39 @@ public final class HostileRing {
     }
 
     /**
+     * Writes a record that says where a payload is.
+     *
+     * @param bytes headers
+     * @param place what the record says
+     * @param payloadLength what the record says
+     */
+    public void lend(Gid from, Gid to, byte[] bytes, int payloadLength, int span, long owner,
+            int descriptor, long place, long withdrawal) {
+        int headerFrom = RingLayout.headerAt(RingLayout.PACKET_WITH_ADDRESSES, false);
+        int wordsFrom = RingLayout.lentAt(headerFrom, bytes.length);
+        int length = RingLayout.lengthOfLent(headerFrom, bytes.length);
+        if (RingLayout.CAPACITY - position < length) {
+            word(position, RingLayout.word(RingLayout.SKIP, 0, 0, RingLayout.CAPACITY - position));
+            position = 0;
+        }
+        int at = position;
+        position = (position + length) & MASK;
+        records.set(JAVA_LONG, position, 0);
+        records.set(JAVA_LONG, at + 8L, from.high());
+        records.set(JAVA_LONG, at + 16L, from.low());
+        records.set(JAVA_LONG, at + 24L, to.high());
+        records.set(JAVA_LONG, at + 32L, to.low());
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, records, at + headerFrom,
+                bytes.length);
+        records.set(JAVA_LONG, at + wordsFrom, owner);
+        records.set(JAVA_LONG, at + wordsFrom + RingLayout.LENT_DESCRIPTOR, descriptor);
+        records.set(JAVA_LONG, at + wordsFrom + RingLayout.LENT_PLACE, place);
+        records.set(JAVA_LONG, at + wordsFrom + RingLayout.LENT_WITHDRAWAL, withdrawal);
+        word(at, RingLayout.withLentPayload(RingLayout.word(RingLayout.PACKET_WITH_ADDRESSES,
+                bytes.length, span, payloadLength)));
+    }
+
+    /**
      * Skips what it says, wherever it stands, and goes on at the beginning.
      *
      * @param length 0 for all that is left of the ring

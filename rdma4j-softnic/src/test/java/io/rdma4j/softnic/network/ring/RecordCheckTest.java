@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static io.rdma4j.softnic.network.ring.RingLayout.ADDRESSES_LENGTH;
 import static io.rdma4j.softnic.network.ring.RingLayout.ALIGNMENT;
 import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
+import static io.rdma4j.softnic.network.ring.RingLayout.MAX_LENT;
 import static io.rdma4j.softnic.network.ring.RingLayout.MAX_PAYLOAD;
 import static io.rdma4j.softnic.network.ring.RingLayout.MAX_RECORD;
 import static io.rdma4j.softnic.network.ring.RingLayout.PACKET;
@@ -96,7 +97,7 @@ class RecordCheckTest {
     @Test
     void otherKindsAreNone() {
         assertThat(length(0, BTH, 1, 0, 0)).isEqualTo(-1);
-        for (int unused = 47; unused < Long.SIZE; unused++) {
+        for (int unused = 48; unused < Long.SIZE; unused++) {
             long word = RingLayout.word(PACKET, BTH, 1, 0) | 1L << unused;
             assertThat(RecordCheck.length(word, 0)).isEqualTo(-1);
         }
@@ -113,6 +114,49 @@ class RecordCheckTest {
                 .isEqualTo(lengthWithAddresses);
         assertThat(RecordCheck.length(RingLayout.withPiggyback(
                 RingLayout.word(SKIP, 0, 0, ALIGNMENT)), CAPACITY - ALIGNMENT)).isEqualTo(-1);
+    }
+
+    // ---------------------------------------------------------------- lent payloads
+
+    private static int lengthOfLent(int kind, int headers, int span, int payload, int index) {
+        return RecordCheck.length(
+                RingLayout.withLentPayload(RingLayout.word(kind, headers, span, payload)), index);
+    }
+
+    /** Four words stand for the payload, behind the headers, at a multiple of eight. */
+    @ParameterizedTest
+    @CsvSource({"12, 8192, 64, 128", "20, 65536, 64, 128", "24, 65536, 64, 128",
+        "28, 65536, 128, 128", "28, 1, 128, 128"})
+    void recordOfALentPayloadIsShort(int headers, int payload, int length,
+            int lengthWithAddresses) {
+        assertThat(lengthOfLent(PACKET, headers, 1, payload, 0)).isEqualTo(length);
+        assertThat(lengthOfLent(PACKET_WITH_ADDRESSES, headers, 1, payload, 0))
+                .isEqualTo(lengthWithAddresses);
+        int last = CAPACITY - length;
+        assertThat(lengthOfLent(PACKET, headers, 1, payload, last)).isEqualTo(length);
+        assertThat(lengthOfLent(PACKET, headers, 1, payload, last + ALIGNMENT)).isEqualTo(-1);
+    }
+
+    @Test
+    void payloadOfNothingOrOfTooMuchIsNotLent() {
+        assertThat(lengthOfLent(PACKET, BTH, 1, 0, 0)).isEqualTo(-1);
+        assertThat(lengthOfLent(PACKET, BTH, 1, MAX_LENT, 0)).isPositive();
+        assertThat(lengthOfLent(PACKET, BTH, 1, MAX_LENT + 1, 0)).isEqualTo(-1);
+        assertThat(lengthOfLent(PACKET, BTH, MAX_LENT / 256, MAX_LENT, 0)).isPositive();
+        assertThat(lengthOfLent(PACKET, BTH, MAX_LENT / 256 + 1, MAX_LENT, 0)).isEqualTo(-1);
+        assertThat(lengthOfLent(SKIP, 0, 0, ALIGNMENT, CAPACITY - ALIGNMENT)).isEqualTo(-1);
+    }
+
+    @Test
+    void lentPayloadIsInOneSection() {
+        assertThat(LentSection.isInOne(0, MAX_LENT)).isTrue();
+        assertThat(LentSection.isInOne(LentSection.LENGTH - 1, 1)).isTrue();
+        assertThat(LentSection.isInOne(LentSection.LENGTH - 1, 2)).isFalse();
+        assertThat(LentSection.isInOne(-1, 1)).isFalse();
+        assertThat(LentSection.isInOne(Long.MIN_VALUE, 1)).isFalse();
+        assertThat(LentSection.isInOne((1L << 46) - LentSection.LENGTH, 1)).isTrue();
+        assertThat(LentSection.isInOne(1L << 46, 1)).isFalse();
+        assertThat(LentSection.isInOne(Long.MAX_VALUE - 1, 1)).isFalse();
     }
 
     // ---------------------------------------------------------------- skipped parts

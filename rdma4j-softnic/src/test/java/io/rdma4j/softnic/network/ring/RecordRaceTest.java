@@ -80,7 +80,7 @@ class RecordRaceTest {
             isEnded.set(true);
         });
         race.once("reader", () -> {
-            RingReader reader = new RingReader(header, records);
+            RingReader reader = new RingReader(header, records, new TwoProcesses());
             PacketView packet = new PacketView();
             SplittableRandom random = new SplittableRandom(3);
             Checking checking = new Checking(read);

@@ -5,6 +5,9 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.protocol.work.CopyOutcome;
+import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.protocol.work.Registration;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,20 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     static final Gid READER = Gid.of(InetAddress.ofLiteral("192.0.2.3"));
     private static final int RINGS = 4;
     private static final long NONCE = 4711;
+    static final long LENDER = 815;
+    static final int DESCRIPTOR = 42;
+    static final int PAGES = 4 << 20;
+    static final Lender LENDING = new Lender() {
+        @Override
+        public long nonce() {
+            return LENDER;
+        }
+
+        @Override
+        public int descriptor() {
+            return DESCRIPTOR;
+        }
+    };
 
     final Arena arena = Arena.ofAuto();
     final MemorySegment memory = arena.allocate(Mailbox.length(RINGS), 64);
@@ -46,6 +63,16 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     int malformed;
     int wokenWriters;
     int released;
+    int sectionsAsked;
+    /** Whether the reader may map the pages of the writer. */
+    boolean lends = true;
+    /** What the writer lends. */
+    final MemorySegment pages = arena.allocate(PAGES, 64);
+    private LentSection section = new LentSection(pages.reinterpret(LentSection.LENGTH));
+    /** Whether the payload of each packet was withdrawn when it had been read. */
+    final List<Boolean> withdrawn = new ArrayList<>();
+    /** What happens between copying a payload and looking whether it was withdrawn. */
+    Runnable whileBorrowed = () -> {};
     /** What happens while memory is given back. */
     Runnable whileReleased = () -> {};
 
@@ -140,8 +167,14 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     @Override
     public void onPacket(PacketView packet) {
         received.add(packet.psn());
-        payloads.add(packet.payloadMemory().asSlice(packet.payloadStart(), packet.payloadLength())
-                .toArray(ValueLayout.JAVA_BYTE));
+        byte[] payload = new byte[packet.payloadLength()];
+        MemoryReference target = new MemoryReference();
+        target.point(MemorySegment.ofArray(payload), 0);
+        CopyOutcome copied = target.write(packet.payloadMemory(), packet.payloadStart(),
+                payload.length);
+        whileBorrowed.run();
+        withdrawn.add(packet.settle(copied) == CopyOutcome.SOURCE_GONE);
+        payloads.add(payload);
         spans.add(packet.span());
         piggybacks.add(packet.hasPiggyback() ? packet.piggyback() : -1);
         sources.add(packet.source());
@@ -162,6 +195,40 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     @Override
     public void wake(long process, int descriptor, long inode) {
         wokenWriters++;
+    }
+
+    @Override
+    public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
+        sectionsAsked++;
+        if (!lends || owner != LENDER || descriptor != DESCRIPTOR) {
+            return null;
+        }
+        return section;
+    }
+
+    /** The section that the reader has mapped now is unmapped with an arena, and the next one is not. */
+    void mapUntilClosed(Arena until) {
+        section = new LentSection(MemorySegment.ofAddress(pages.address())
+                .reinterpret(LentSection.LENGTH, until, null));
+    }
+
+    void mapAgain() {
+        section = new LentSection(pages.reinterpret(LentSection.LENGTH));
+    }
+
+    // ---------------------------------------------------------------- lending
+
+    /** As {@link #packet}, but its payload can be lent, by a registration. */
+    OutgoingPacket lendable(int number, int length, Registration registration, int place) {
+        MemorySegment.copy(MemorySegment.ofArray(bytes(number, length)), 0, pages, place, length);
+        MemoryReference reference = new MemoryReference();
+        long start = Math.max(0, registration.sharedAt());
+        reference.point(pages.asSlice(start), place - start, registration);
+        OutgoingPacket packet = new OutgoingPacket()
+                .begin(Opcode.RC_WRITE_MIDDLE, Path.between(WRITER, READER), 77, number, false,
+                        false);
+        packet.addPayload(reference, length);
+        return packet;
     }
 
     @Override

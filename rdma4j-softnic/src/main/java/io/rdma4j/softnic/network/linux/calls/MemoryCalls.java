@@ -16,6 +16,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 public final class MemoryCalls {
     private static final CFunction MEMFD_CREATE = CFunction.ofInt("memfd_create");
     private static final CFunction FTRUNCATE = CFunction.ofInt("ftruncate");
+    private static final CFunction FALLOCATE = CFunction.ofInt("fallocate");
     private static final CFunction LSEEK = CFunction.ofLong("lseek");
     private static final CFunction MMAP = CFunction.ofLong("mmap");
     private static final CFunction MUNMAP = CFunction.ofInt("munmap");
@@ -26,9 +27,12 @@ public final class MemoryCalls {
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
     private static final int SEEK_END = 2;
+    private static final int PROT_READ = 1;
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
+    private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
     private static final int MADV_REMOVE = 9;
+    private static final int MADV_POPULATE_WRITE = 23;
 
     private MemoryCalls() {}
 
@@ -47,6 +51,13 @@ public final class MemoryCalls {
         }
     }
 
+    /** fallocate(2): gives a part of a file its pages, of zeros. Nothing is left if there are too few. */
+    static int allocate(int descriptor, long offset, long length) {
+        try (Arena call = Arena.ofConfined()) {
+            return (int) FALLOCATE.call(new ErrorNumber(call), descriptor, 0, offset, length);
+        }
+    }
+
     /** {@return the bytes of a file} */
     static long length(int descriptor) {
         return LSEEK.call(descriptor, 0, SEEK_END);
@@ -54,9 +65,23 @@ public final class MemoryCalls {
 
     /** mmap(2) with shared read and write access. {@return the address} */
     static long mapShared(int descriptor, long offset, long length) {
+        return map(descriptor, offset, length, PROT_READ_WRITE, MAP_SHARED);
+    }
+
+    /** As {@link #mapShared}, to be read only. */
+    static long mapToRead(int descriptor, long offset, long length) {
+        return map(descriptor, offset, length, PROT_READ, MAP_SHARED);
+    }
+
+    /** {@return whether the system would give a process so much memory of its own, as far as it decides that at once} */
+    static boolean wouldGive(long length) {
+        long address = map(-1, 0, length, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS);
+        return address >= 0 && unmap(address, length) == 0;
+    }
+
+    private static long map(int descriptor, long offset, long length, int rights, int kind) {
         try (Arena call = Arena.ofConfined()) {
-            return MMAP.call(new ErrorNumber(call), 0, length, PROT_READ_WRITE, MAP_SHARED,
-                    descriptor, offset);
+            return MMAP.call(new ErrorNumber(call), 0, length, rights, kind, descriptor, offset);
         }
     }
 
@@ -68,6 +93,11 @@ public final class MemoryCalls {
     /** madvise(2) {@code MADV_REMOVE}: gives the pages back, which read as zeros then. */
     public static int remove(MemorySegment pages) {
         return (int) MADVISE.call(address(pages), pages.byteSize(), MADV_REMOVE);
+    }
+
+    /** madvise(2) {@code MADV_POPULATE_WRITE}: maps all pages now. A kernel that cannot maps each when it is used. */
+    static void populate(MemorySegment pages) {
+        long _ = MADVISE.call(address(pages), pages.byteSize(), MADV_POPULATE_WRITE);
     }
 
     /**

@@ -2,6 +2,9 @@
 package io.rdma4j.softnic.network.linux.memory;
 
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.protocol.work.Registration;
+import io.rdma4j.softnic.memory.LendableMemory;
+import io.rdma4j.softnic.memory.Withdrawal;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
@@ -10,6 +13,7 @@ import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
 import io.rdma4j.softnic.network.linux.calls.SharedPages;
 import io.rdma4j.softnic.network.linux.sharing.MailboxTable;
 import io.rdma4j.softnic.network.linux.sharing.SharedPort;
+import io.rdma4j.softnic.network.ring.LentSection;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
 import io.rdma4j.softnic.network.ring.PeerProcess;
@@ -37,6 +41,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private static final int RINGS = 256;
     private static final long LENGTH = Mailbox.length(RINGS);
     private static final int MAX_WAKERS = 256;
+    /** What was not read for so long is unmapped. */
+    private static final long SECTIONS_NS = 1_000_000_000;
     private static final Neighbour[] NONE = {};
 
     private final SharedPort shared;
@@ -48,6 +54,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final SharedPages pages;
     private final WakePipe pipe;
     private final Mailbox mailbox;
+    private final LendablePages lendable;
+    private final BorrowedPages borrowed = new BorrowedPages();
     /** Those of this device. Any thread opens and gives up addresses, while the owner of the engine looks here. */
     private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
     private final Map<Long, Neighbour> neighbours = new HashMap<>();
@@ -59,6 +67,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final Map<Long, WakePipe> wakers = new HashMap<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
+    private long sectionsDueNs = Long.MAX_VALUE;
     private long nowNs = System.nanoTime();
     private boolean isReceiving;
     private volatile boolean isClosed;
@@ -73,6 +82,21 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         this.interfaceIndex = interfaceIndex;
         this.isForOwn = isForOwn;
         table = shared.mailboxes();
+        lendable = new LendablePages(nonce, new Withdrawal() {
+            @Override
+            public void ended(Registration registration) {
+                for (RingPath path : paths) {
+                    path.withdraw(registration);
+                }
+            }
+
+            @Override
+            public void ends(long place, long byteSize) {
+                for (RingPath path : paths) {
+                    path.withdraw(place, byteSize);
+                }
+            }
+        });
         seenChanges = table.changes() - 1;
         pages = SharedPages.create("rdma4j-mailbox", LENGTH);
         try {
@@ -190,6 +214,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         neighbours.clear();
         neighbours.putAll(present);
+        borrowed.keepThoseOf(present.keySet());
         Map<Gid, Neighbour[]> byAddressNow = new HashMap<>();
         found.forEach((address, those) -> byAddressNow.put(address, those.toArray(NONE)));
         byAddress = byAddressNow;
@@ -232,6 +257,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
                     : null;
             if (path == null) {
                 peer.close();
+            } else {
+                path.lendFrom(lendable);
             }
             return path;
         } catch (LinuxSocket.Refused e) {
@@ -304,6 +331,32 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         MemoryCalls.remove(memory);
     }
 
+    // ---------------------------------------------------------------- lending
+
+    @Override
+    public LendableMemory lendable() {
+        return lendable;
+    }
+
+    @Override
+    public void withdrawRequests(int queuePair) {
+        for (RingPath path : paths) {
+            path.withdrawRequests(queuePair);
+        }
+    }
+
+    @Override
+    public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
+        Neighbour lending = neighbours.get(owner);
+        if (isClosed || lending == null) {
+            return LentSection.gone();
+        }
+        if (sectionsDueNs == Long.MAX_VALUE) {
+            sectionsDueNs = nowNs + SECTIONS_NS;
+        }
+        return borrowed.section(lending.entry, descriptor, number);
+    }
+
     // ---------------------------------------------------------------- packets
 
     @Override
@@ -365,7 +418,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
     public long nextDueNs() {
-        return Math.min(restDueNs, mailbox.sweepDueNs(nowNs));
+        return Math.min(Math.min(restDueNs, sectionsDueNs), mailbox.sweepDueNs(nowNs));
     }
 
     /** Gives memory back that was not used for a while. */
@@ -375,6 +428,10 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             return;
         }
         mailbox.sweepIfDue(newNowNs);
+        if (newNowNs >= sectionsDueNs) {
+            borrowed.unmapUnused();
+            sectionsDueNs = borrowed.isEmpty() ? Long.MAX_VALUE : newNowNs + SECTIONS_NS;
+        }
         if (newNowNs >= restDueNs) {
             restDueNs = Long.MAX_VALUE;
             // Who sends looks each time; a device that only receives gives up the ways to others here.
@@ -438,6 +495,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     }
 
     private void free() {
+        lendable.close();
+        borrowed.close();
         pipe.close();
         pages.close();
     }
