@@ -116,7 +116,7 @@ class IdOptionsTest extends CmStage {
                 Thread.sleep(900);
             } else {
                 Wait.until("the receiver was not ready",
-                        () -> server.queuePair().counters().get("send_rnr_err") >= 1);
+                        () -> server.queuePair().counters().getOrDefault("send_rnr_err", 0L) >= 1);
             }
             server.postReceive(2, received, 0, 64);
             assertThat(client.pollSendCompletion(LONG)).isNotNull()
