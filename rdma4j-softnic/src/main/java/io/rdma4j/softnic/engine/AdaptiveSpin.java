@@ -20,6 +20,7 @@ final class AdaptiveSpin {
     static final long LIMIT_NS = 1_000_000;
 
     private boolean hasReceived;
+    private boolean isWoken = true;
     private long roundStartNs;
     /** What a round takes that receives nothing. Others may interrupt one round, but not all: nearly the shortest of the last. */
     private long roundNs;
@@ -36,10 +37,19 @@ final class AdaptiveSpin {
     /** A round has run. */
     void onRound(boolean roundHasReceived, long nowNs) {
         hasReceived = roundHasReceived;
+        isWoken = false;
         roundStartNs = nowNs;
         if (roundHasReceived) {
             lastNs = nowNs;
         }
+    }
+
+    /**
+     * {@return whether the thread has slept since the last round} What has woken it may be anywhere. Otherwise a round need not look
+     * at what takes long each time: if that has something, the thread does not sleep.
+     */
+    boolean isWoken() {
+        return isWoken;
     }
 
     /** {@return whether the last round has received anything} */
@@ -63,6 +73,7 @@ final class AdaptiveSpin {
 
     /** A sleep has ended. */
     void onWoken(long nowNs) {
+        isWoken = true;
         long longestNs = Math.clamp(ROUNDS * roundNs, LONGEST_NS, LIMIT_NS);
         durationNs = nowNs - lastNs < longestNs
                 ? longestNs

@@ -10,15 +10,15 @@ public final class BriefPolls {
     private static final int EMPTY_POLLS = 16;
     /** No longer than so, and only if it has polled just now. */
     private static final long POLL_ALL_NS = 100_000;
-    private static final long JUST_NOW_NS = 10_000;
-    /** While the code is interpreted, what was found alone takes as long; so it is more than one, within a longer time. */
-    private static final int FINDS = 4;
+    private static final long JUST_NOW_NS = 50_000;
+    /** While the code is interpreted, a round alone takes as long; so it is more than one, within a longer time. */
+    private static final int ROUNDS = 4;
     private static final long POLL_ALL_AT_LAST_NS = 1_000_000;
 
     private long lastPollNs;
     private long lastPollOfAllNs;
     private int emptyPolls;
-    private int finds;
+    private int rounds;
 
     /** Creates one for a poller that has not polled yet. */
     public BriefPolls() {}
@@ -29,25 +29,26 @@ public final class BriefPolls {
      * @param isOften whether the caller comes back at once
      */
     public boolean isBrief(long nowNs, boolean isOften) {
-        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS
-                && nowNs - lastPollOfAllNs < POLL_ALL_NS);
+        return note(nowNs, isOften && nowNs - lastPollNs < JUST_NOW_NS && emptyPolls < EMPTY_POLLS);
     }
 
     /**
      * As above for a caller that has found something already, and so will come back at once.
      */
     public boolean isBriefAfterFinding(long nowNs) {
-        long sinceNs = nowNs - lastPollOfAllNs;
-        return note(nowNs, sinceNs < POLL_ALL_NS
-                || (++finds < FINDS && sinceNs < POLL_ALL_AT_LAST_NS));
+        return note(nowNs, true);
     }
 
-    private boolean note(long nowNs, boolean isBrief) {
+    private boolean note(long nowNs, boolean isAllowed) {
+        long sinceNs = nowNs - lastPollOfAllNs;
+        rounds++;
+        boolean isBrief = isAllowed && (sinceNs < POLL_ALL_NS
+                || (rounds < ROUNDS && sinceNs < POLL_ALL_AT_LAST_NS));
         lastPollNs = nowNs;
         if (!isBrief) {
             lastPollOfAllNs = nowNs;
             emptyPolls = 0;
-            finds = 0;
+            rounds = 0;
         }
         return isBrief;
     }

@@ -575,7 +575,7 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             boolean hasWorked = waiter != null && engine.deadlineNs() <= nowNs;
             boolean hasDoorbells = takeDoorbells(nowNs);
-            boolean more = receive(nowNs, false);
+            boolean more = receive(nowNs, !spin.isWoken());
             hasWorked |= waiter != null && (engine.hasReceived() || engine.mayTransmit());
             if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);

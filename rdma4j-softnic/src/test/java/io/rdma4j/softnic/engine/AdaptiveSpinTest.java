@@ -121,4 +121,17 @@ class AdaptiveSpinTest {
         receive();
         assertThat(spin.goesOn(nowNs)).isTrue();
     }
+
+    @Test
+    void onlyBehindASleepSomethingMayBeAnywhere() {
+        assertThat(spin.isWoken()).as("at first").isTrue();
+        spin.onRound(false, nowNs);
+        assertThat(spin.isWoken()).isFalse();
+        spin.goesOn(nowNs);
+        assertThat(spin.isWoken()).isFalse();
+        spin.onWoken(nowNs);
+        assertThat(spin.isWoken()).isTrue();
+        spin.onRound(true, nowNs);
+        assertThat(spin.isWoken()).isFalse();
+    }
 }

@@ -92,7 +92,7 @@ class LookTest {
     @Test
     void whoLooksSeldomTakesEverything() {
         pollWith(1);
-        clock.addAndGet(20_000);
+        clock.addAndGet(50_000);
         pollWith(1);
         assertThat(busy.askedBriefly).isZero();
         assertThat(quiet.asked).isEqualTo(2);

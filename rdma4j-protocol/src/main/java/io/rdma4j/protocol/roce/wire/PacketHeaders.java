@@ -4,6 +4,7 @@ package io.rdma4j.protocol.roce.wire;
 import io.rdma4j.protocol.bytes.Layouts;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * The headers of a packet, as numbers. They are written to memory once, and read from it once, each field by one access: so
@@ -13,6 +14,10 @@ import java.lang.foreign.MemorySegment;
  * <p>Source: IBTA 9.2 to 9.5; for FLUSH annex A19.
  */
 final class PacketHeaders {
+    /** Of each packet; what {@link MemorySegment#get} looks up first. */
+    private static final VarHandle U64 = Layouts.U64.varHandle();
+    private static final VarHandle U32 = Layouts.U32.varHandle();
+
     private static final int SOLICITED = 0x80;
     private static final int PAD_SHIFT = 4;
     private static final int PAD_MASK = 3;
@@ -109,13 +114,13 @@ final class PacketHeaders {
 
     /** Reads the base header. {@return false if its opcode is unknown; then nothing else of it means anything} */
     boolean readBase(MemorySegment memory, long at) {
-        first = memory.get(Layouts.U64, at);
+        first = (long) U64.get(memory, at);
         Opcode found = Opcode.of(code());
         if (found == null) {
             return false;
         }
         opcode = found;
-        psnAndRequest = memory.get(Layouts.U32, at + PSN_AT);
+        psnAndRequest = (int) U32.get(memory, at + PSN_AT);
         return true;
     }
 
@@ -178,8 +183,8 @@ final class PacketHeaders {
     }
 
     private void writeBase(MemorySegment memory, long at, int psn) {
-        memory.set(Layouts.U64, at, first);
-        memory.set(Layouts.U32, at + PSN_AT, psn);
+        U64.set(memory, at, first);
+        U32.set(memory, at + PSN_AT, psn);
     }
 
     private void writeExtended(MemorySegment memory, long at) {
