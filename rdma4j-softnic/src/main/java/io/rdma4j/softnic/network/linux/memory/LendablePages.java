@@ -78,7 +78,9 @@ final class LendablePages implements LendableMemory, Lender, AutoCloseable {
 
     @Override
     public void ends(long place, long byteSize) {
-        withdrawal.ends(place, byteSize);
+        if (place >= 0) {
+            withdrawal.ends(place, byteSize);
+        }
     }
 
     @Override
@@ -147,18 +149,20 @@ final class LendablePages implements LendableMemory, Lender, AutoCloseable {
     /** {@return the place of a free stretch} */
     private long take(long wanted) {
         for (Map.Entry<Long, Long> stretch : free.entrySet()) {
-            long place = stretch.getKey();
-            long rest = stretch.getValue() - wanted;
-            if (rest >= 0) {
-                free.remove(place);
-                if (rest > 0) {
-                    free.put(place + wanted, rest);
-                }
-                return place;
+            if (stretch.getValue() >= wanted) {
+                return takeOf(stretch.getKey(), stretch.getValue(), wanted);
             }
         }
         long place = end;
         end += wanted;
+        return place;
+    }
+
+    private long takeOf(long place, long stretch, long wanted) {
+        free.remove(place);
+        if (stretch > wanted) {
+            free.put(place + wanted, stretch - wanted);
+        }
         return place;
     }
 
