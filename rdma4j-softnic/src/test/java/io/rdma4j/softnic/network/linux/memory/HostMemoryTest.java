@@ -476,7 +476,7 @@ class HostMemoryTest {
         from.arena.close();
         long nowNs = System.nanoTime();
         for (int i = 1; i <= 3; i++) {
-            b.network.pollDue(nowNs + i * 2 * S);
+            b.network.pollDue(nowNs + 2L * i * S);
         }
         assertThat(mappings()).as("but for the head, which the system unmaps with a real process")
                 .isEqualTo(before + 1);
