@@ -89,6 +89,31 @@ class SocketsBeanTest {
         }
     }
 
+    /** Its messages begin short, so that the first bytes leave while the next are copied. The rest of a write has no such reason. */
+    @Test
+    void restOfAWriteGoesInLongMessages() throws Exception {
+        try (Connected connected = Connected.over(Transport.ROCE)) {
+            SocketChannel channel = connected.channel();
+            channel.configureBlocking(false);
+            ByteBuffer bytes = ByteBuffer.allocate(1 << 20);
+            Wait.until("the peer's buffer is full", () -> {
+                channel.write(bytes);
+                return end(channel).sendRoom() == 0;
+            });
+            Wait.until("all is there",
+                    () -> end(connected.peer()).readable() == 1 << 17);
+            int before = end(connected.peer()).receiveCredits();
+            ByteBuffer half = ByteBuffer.allocate(1 << 16);
+            assertThat(connected.peer().read(half)).isEqualTo(1 << 16);
+            Wait.until("half of it is free again",
+                    () -> end(channel).sendRoom() == 1 << 16);
+            int credits = end(channel).sendCredits();
+            assertThat(credits).isGreaterThan(before);
+            assertThat(channel.write(bytes)).isEqualTo(1 << 16);
+            assertThat(end(channel).sendCredits()).isEqualTo(credits - 1);
+        }
+    }
+
     @Test
     void endsOfDirectionsAreStates() throws Exception {
         try (Connected connected = Connected.over(Transport.ROCE)) {

@@ -64,14 +64,14 @@ class SocketStatTest {
     void socketsOfDatagramsAreShownWithTheirQueuePairs() {
         assertThat(tools.run(List.of("stat", target.pid(), "--sockets"))).isZero();
         assertThat(tools.out()).containsPattern("\n  DATAGRAM +1 +0  " + datagrams + " +\\*"
-                + "\n    roce_lo qp:0x[0-9a-f]{6} way:direct rcvbuf:131072 sndbuf:131072 peers:1"
+                + "\n    roce_lo qp:0x[0-9a-f]{6} rcvbuf:131072 sndbuf:131072 peers:1"
                 + " datagrams_received:2 bytes_received:30 datagrams_dropped:0 datagrams_sent:2"
                 + " bytes_sent:30 datagrams_introduced:1 age:\\d+\\.\\d{3}s\n");
         tools.run(List.of("stat", target.pid(), "--sockets", "--json"));
         assertThat(tools.out()).contains("\"state\":\"DATAGRAM\",\"local\":\"" + datagrams
                 + "\",\"peer\":\"*\",\"receive_buffer\":131072,\"send_buffer\":131072,"
                 + "\"waiting\":1,\"leaving\":0,\"peers\":1,\"received_datagrams\":2,",
-                "\"introduced_datagrams\":1,\"age_ms\":", "\"way\":\"direct\",\"address\":\""
+                "\"introduced_datagrams\":1,\"age_ms\":", "\"way\":\"\",\"address\":\""
                         + Loopback.OWN + "\"}]}");
     }
 

@@ -61,6 +61,7 @@ final class DatagramQueue {
     private final ByteBuffer bytes;
     private final MemoryRegion region;
     private final CompletionQueue completions;
+    private final CompletionBatch batch = new CompletionBatch();
     private final QueuePair queuePair;
     private final Map<InetAddress, AddressHandle> handles = new HashMap<>();
     private final SendWorkRequest send = new SendWorkRequest();
@@ -283,10 +284,7 @@ final class DatagramQueue {
     }
 
     void poll(CompletionHandler handler) throws RdmaException {
-        int most = sends + receives;
-        while (completions.poll(most, handler) == most) {
-            // Until a look finds nothing more.
-        }
+        batch.poll(completions, handler);
     }
 
     void requestNotification() throws RdmaException {

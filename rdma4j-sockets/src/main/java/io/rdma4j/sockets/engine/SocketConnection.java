@@ -102,6 +102,8 @@ public final class SocketConnection
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
+    /** The last write has written a part. The next one is the rest of it, for which the messages need not begin short again. */
+    private boolean hasStalled;
     /** The last read has found bytes. Event loops read until nothing is left: then the device need not run for one connection alone. */
     private boolean hasJustRead;
     /** What a thread waits for that leads meanwhile. */
@@ -703,10 +705,14 @@ public final class SocketConnection
         try {
             RsocketStream open = requireOpen();
             requireOutput(open);
-            open.startWrite();
+            if (!hasStalled) {
+                open.startWrite();
+            }
             isWriting = true;
             try {
-                return copy(open, wanted, from, first);
+                long written = copy(open, wanted, from, first);
+                hasStalled = written < wanted;
+                return written;
             } finally {
                 isWriting = false;
                 stopCopying(open);

@@ -38,6 +38,7 @@ final class StreamQueue {
     private final StreamSettings settings;
     private final StreamMemory memory;
     private final CompletionQueue completions;
+    private final CompletionBatch batch = new CompletionBatch();
     private final QueuePair queuePair;
     private final SendWorkRequest send = new SendWorkRequest();
     private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
@@ -120,10 +121,7 @@ final class StreamQueue {
     }
 
     void poll(CompletionHandler handler) throws RdmaException {
-        int most = settings.sends();
-        while (completions.poll(most, handler) == most) {
-            // Until a look finds nothing more: another one would run the device in vain.
-        }
+        batch.poll(completions, handler);
     }
 
     void requestNotification() throws RdmaException {
