@@ -10,6 +10,8 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -106,11 +108,11 @@ final class Echo {
 
     /** A poll with a time-out. */
     private interface Poll {
-        WorkCompletion poll(Duration timeout) throws IOException;
+        @Nullable WorkCompletion poll(Duration timeout) throws IOException;
     }
 
     /** Says so while a completion takes long. */
-    private static WorkCompletion await(Poll poll) throws IOException {
+    private static @Nullable WorkCompletion await(Poll poll) throws IOException {
         WorkCompletion completion = poll.poll(LONG);
         if (completion == null) {
             System.out.println("waits");
