@@ -20,19 +20,10 @@ public final class LentSection {
         this.memory = memory;
     }
 
-    /** {@return a section of which nothing can be read any more} */
+    /** {@return a section of which nothing can be read any more} It is as long as a payload, and not as a section. */
     public static LentSection gone() {
-        return Gone.SECTION;
-    }
-
-    /** It is as long as a payload, and not as a section. */
-    private static final class Gone {
-        static final LentSection SECTION = ended();
-
-        private static LentSection ended() {
-            try (Arena closed = Arena.ofConfined()) {
-                return new LentSection(closed.allocate(RingLayout.MAX_LENT));
-            }
+        try (Arena closed = Arena.ofConfined()) {
+            return new LentSection(closed.allocate(RingLayout.MAX_LENT));
         }
     }
 
