@@ -20,8 +20,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
-import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
@@ -62,6 +60,7 @@ public final class RdmaSocketChannel extends SocketChannel {
     private final StreamReader reader = new StreamReader(this);
     private final StreamWriter writer = new StreamWriter(this);
 
+    private final BlockingCalls calls = BlockingCalls.interruptible(this, this::begin, this::end);
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
     private volatile State state = State.UNCONNECTED;
@@ -540,45 +539,15 @@ public final class RdmaSocketChannel extends SocketChannel {
 
     // ---------------------------------------------------------------- for its reader and its writer
 
-    /** Reads or writes. */
-    interface Transfer {
-        long run() throws IOException;
+    /** {@return what the transfer returns} It waits with {@link #sleep} if the channel blocks. */
+    long guarded(BlockingCalls.Call transfer) throws IOException {
+        return isBlocking() ? calls.run(transfer) : transfer.run();
     }
 
-    /*
-     * A device that a thread runs while it posts, polls and leads takes the place of the object that Thread.interrupt notifies. So
-     * begin() and end() enclose the waits alone, and are called once more before and after the operation.
-     */
-
-    long guarded(Transfer transfer) throws IOException {
-        if (!isBlocking()) {
-            return transfer.run();
-        }
-        begin();
-        end(true);
-        requireOpen();
-        long count;
-        try {
-            count = transfer.run();
-        } catch (ClosedByInterruptException e) {
-            throw e;
-        } catch (IOException e) {
-            begin();
-            end(false);
-            throw e;
-        }
-        begin();
-        end(count > 0);
-        return count;
-    }
-
-    void sleep(Runnable wait) throws AsynchronousCloseException {
-        try {
-            begin();
-            wait.run();
-        } finally {
-            end(true);
-        }
+    /** Waits once, inside of a transfer. */
+    void sleep(SocketWait.Wait wait, TimeLimit limit) throws IOException {
+        // Who reads or writes looks by itself.
+        calls.sleep(() -> false, wait, limit);
     }
 
     // ---------------------------------------------------------------- for its socket, and for selectors

@@ -66,7 +66,7 @@ final class StreamReader {
         }
         TimeLimit limit = TimeLimit.in(timeoutNs);
         while (count == 0 && channel.isOpen() && !channel.isInputShut()) {
-            channel.sleep(() -> from.awaitReadable(limit.leftNs()));
+            channel.sleep(from::awaitReadable, limit);
             count = from.read(to, first, wanted);
             if (count == 0 && limit.isOver() && channel.isOpen() && !channel.isInputShut()) {
                 throw new SocketTimeoutException("Read timed out");

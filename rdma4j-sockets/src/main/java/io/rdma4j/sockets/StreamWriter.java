@@ -93,7 +93,7 @@ final class StreamWriter {
         long written = 0;
         int buffer = first;
         while (written < left && channel.isOpen() && !channel.isOutputShut()) {
-            channel.sleep(() -> to.awaitWritable(Long.MAX_VALUE));
+            channel.sleep(to::awaitWritable, TimeLimit.NEVER);
             while (!from[buffer].hasRemaining()) {
                 buffer++;
             }
@@ -116,7 +116,7 @@ final class StreamWriter {
         }
         int written = to.writeMapped(one, src.remaining(), offset);
         while (src.hasRemaining() && channel.isBlocking() && channel.isOpen()) {
-            channel.sleep(() -> to.awaitMappedWritable(Long.MAX_VALUE));
+            channel.sleep(to::awaitMappedWritable, TimeLimit.NEVER);
             written += to.writeMapped(one, src.remaining(), offset + written);
         }
         return written;

@@ -10,15 +10,12 @@ import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.Mapping;
 import io.rdma4j.sockets.protocol.Message;
-import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
 import io.rdma4j.sockets.protocol.StreamFigures;
 import io.rdma4j.sockets.protocol.StreamSettings;
 import io.rdma4j.sockets.protocol.Transmission;
-import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionHandler;
-import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -30,8 +27,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -78,8 +73,9 @@ public final class SocketConnection
     private final Condition over = lock.newCondition();
     private final Transmission out = new Transmission();
     private final CompletionHandler handler = this::onCompletion;
-    private final Done isReadable = this::isReadable;
-    private final Done isWritable = this::isWritable;
+    private final ConnectionWait wait;
+    private final ConnectionWait.Done isReadable = this::isReadable;
+    private final ConnectionWait.Done isWritable = this::isWritable;
     private Phase phase = Phase.CONNECTING;
     private @Nullable RsocketStream stream;
     private @Nullable IOException failure;
@@ -106,14 +102,12 @@ public final class SocketConnection
     private boolean hasStalled;
     /** The last read has found bytes. Event loops read until nothing is left: then the device need not run for one connection alone. */
     private boolean hasJustRead;
-    /** What a thread waits for that leads meanwhile. */
-    private @Nullable Done ledFor;
     private ReadinessListener listener = ReadinessListener.NONE;
     /** What the end of the copying is waited for with. */
     private boolean owesInputShutdown;
     private boolean owesDisconnect;
     private boolean owesFreeing;
-    private final Map<Long, Mapped> mapped = new HashMap<>();
+    private final OwnMappings mapped = new OwnMappings();
     private int keepaliveSeconds;
     private int keepaliveChanges;
     /** What is scheduled for it, which holds it until it is cancelled. */
@@ -123,8 +117,6 @@ public final class SocketConnection
     private SocketEngine.@Nullable Timer answering;
     /** Whether the peer has shown that it lives since the last look. */
     private boolean hasMoved;
-
-    private record Mapped(int index, MemoryRegion region) {}
 
     /** What is told of the beginning and of the end. */
     interface Observer {
@@ -144,6 +136,7 @@ public final class SocketConnection
         this.engine = engine;
         this.id = id;
         this.observer = observer;
+        wait = new ConnectionWait(engine, lock);
         device = id.context().device().name();
         localAddress = id.localAddress();
         peerAddress = id.peerAddress();
@@ -580,10 +573,7 @@ public final class SocketConnection
         if (hasInput || hasOutput) {
             listener.onReady(hasInput, hasOutput);
         }
-        Done wanted = ledFor;
-        if (wanted != null && wanted.isDone()) {
-            engine.wakeLeader();
-        }
+        wait.signal();
         leaveIfEnded();
         freeIfOver();
     }
@@ -681,7 +671,7 @@ public final class SocketConnection
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     public void awaitReadable(long timeoutNs) {
-        await(readable, isReadable, timeoutNs);
+        wait.await(readable, isReadable, timeoutNs);
     }
 
     // ---------------------------------------------------------------- writing
@@ -784,7 +774,7 @@ public final class SocketConnection
 
     /** Waits until something can be written, or nothing can any more. As {@link #awaitReadable}. */
     public void awaitWritable(long timeoutNs) {
-        await(writable, isWritable, timeoutNs);
+        wait.await(writable, isWritable, timeoutNs);
     }
 
     private void requireOutput(RsocketStream open) throws IOException {
@@ -827,19 +817,7 @@ public final class SocketConnection
         try {
             RsocketStream open = requireOpen();
             requireOutput(open);
-            if (mapped.containsKey(offset)) {
-                throw new IOException("offset " + offset + " is mapped already");
-            }
-            MemoryRegion region = id.protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,
-                    AccessFlag.REMOTE_WRITE);
-            int index = open.map(new Mapping(offset,
-                    new RemoteRange(region.address(), region.rkey(), region.length())));
-            if (index < 0) {
-                region.close();
-                throw new IOException("the peer keeps " + open.mappingsOfPeer()
-                        + " mappings, which are in use");
-            }
-            mapped.put(offset, new Mapped(index, region));
+            mapped.add(open, id.protectionDomain(), offset, segment);
             process(false);
         } finally {
             lock.unlock();
@@ -850,12 +828,7 @@ public final class SocketConnection
     public void unmap(long offset) throws IOException {
         lock.lock();
         try {
-            Mapped left = mapped.remove(offset);
-            if (left == null) {
-                throw new IOException("nothing is mapped at offset " + offset);
-            }
-            requireOpen().unmap(left.index());
-            left.region().close();
+            mapped.remove(requireOpen(), offset);
         } finally {
             lock.unlock();
         }
@@ -927,7 +900,7 @@ public final class SocketConnection
 
     /** As {@link #awaitWritable}. */
     public void awaitMappedWritable(long timeoutNs) {
-        await(writable, this::isMappedWritable, timeoutNs);
+        wait.await(writable, this::isMappedWritable, timeoutNs);
     }
 
     // ---------------------------------------------------------------- waiting
@@ -965,75 +938,12 @@ public final class SocketConnection
 
     /** {@return whether a read does not wait} */
     public boolean hasInput() {
-        return isLocked(isReadable);
+        return wait.holds(isReadable);
     }
 
     /** {@return whether a write does not wait} */
     public boolean hasOutput() {
-        return isLocked(isWritable);
-    }
-
-    /** What is waited for. Under the lock. */
-    private interface Done {
-        boolean isDone();
-    }
-
-    private void await(Condition condition, Done done, long timeoutNs) {
-        long endNs = timeoutNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + timeoutNs;
-        if (engine.tryLead()) {
-            try {
-                ledFor(done);
-                engine.lead(() -> isLocked(done), endNs);
-            } finally {
-                ledFor(null);
-                engine.stopLeading();
-            }
-        } else {
-            sleep(condition, done, endNs);
-        }
-    }
-
-    /** Who changes what the leader waits for wakes it. */
-    private void ledFor(@Nullable Done done) {
-        lock.lock();
-        try {
-            ledFor = done;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isLocked(Done done) {
-        lock.lock();
-        try {
-            return done.isDone();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void sleep(Condition condition, Done done, long endNs) {
-        engine.onSleep();
-        lock.lock();
-        try {
-            while (!done.isDone()) {
-                if (endNs == Long.MAX_VALUE) {
-                    condition.awaitUninterruptibly();
-                    continue;
-                }
-                long leftNs = endNs - System.nanoTime();
-                if (leftNs <= 0) {
-                    return;
-                }
-                long _ = condition.awaitNanos(leftNs);
-            }
-        } catch (InterruptedException e) {
-            // The channel is being closed by that, and says so.
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-            engine.onAwake();
-        }
+        return wait.holds(isWritable);
     }
 
     // ---------------------------------------------------------------- the end
@@ -1207,7 +1117,7 @@ public final class SocketConnection
             lock.unlock();
         }
         disconnect();
-        mapped.values().forEach(each -> Freeing.all(each.region()::close));
+        mapped.close();
         Freeing.all(queue::close, memory::close, id::close);
         engine.open().remove(this);
         observer.onFreed(this);

@@ -33,7 +33,7 @@ import java.util.function.BooleanSupplier;
  * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
  * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves.
  */
-public final class SocketEngine {
+public final class SocketEngine implements Leadership {
     private static final System.Logger LOG = System.getLogger(SocketEngine.class.getName());
     private static final int BATCH = 64;
     private static final long FOREVER_NS = Long.MAX_VALUE;
@@ -199,8 +199,8 @@ public final class SocketEngine {
         return now != null && !Thread.currentThread().equals(now);
     }
 
-    /** Makes the leader look whether it has anything to wait for, unless it is the calling thread. */
-    void wakeLeader() {
+    @Override
+    public void wakeLeader() {
         if (!Thread.currentThread().equals(leader) && isWoken.compareAndSet(false, true)) {
             waker.writeEvent(0, 0);
         }
@@ -227,8 +227,8 @@ public final class SocketEngine {
                         && nowNs - aloneSinceNs > SETTLED_NS));
     }
 
-    /** {@return whether the calling thread leads now} Then it must {@link #stopLeading}. A virtual thread never does. */
-    boolean tryLead() {
+    @Override
+    public boolean tryLead() {
         return tryLeadAtOnce() || (thread.equals(leader) && !Thread.currentThread().isVirtual()
                 && mayTakeOver() && takeOver());
     }
@@ -260,12 +260,8 @@ public final class SocketEngine {
         }
     }
 
-    /**
-     * Leads until it is done, time is up, or the thread is interrupted, whose status is set then.
-     *
-     * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
-     */
-    void lead(BooleanSupplier isDone, long endNs) {
+    @Override
+    public void lead(BooleanSupplier isDone, long endNs) {
         // Who wakes the leader after it has looked must find it not woken.
         isWoken.set(false);
         while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
@@ -284,7 +280,8 @@ public final class SocketEngine {
         turn(0);
     }
 
-    void stopLeading() {
+    @Override
+    public void stopLeading() {
         movedNs = System.nanoTime();
         leader = null;
         isLed.set(false);
@@ -293,8 +290,8 @@ public final class SocketEngine {
         }
     }
 
-    /** The calling thread is about to sleep until another wakes it. */
-    void onSleep() {
+    @Override
+    public void onSleep() {
         sleepers.incrementAndGet();
         if (leader == null) {
             LockSupport.unpark(thread);
@@ -303,8 +300,8 @@ public final class SocketEngine {
         set.waitElsewhere();
     }
 
-    /** It has slept. */
-    void onAwake() {
+    @Override
+    public void onAwake() {
         long nowNs = System.nanoTime();
         if (!Thread.currentThread().equals(lastSleeper)) {
             lastSleeper = Thread.currentThread();
