@@ -9,7 +9,6 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
-
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -108,7 +107,8 @@ final class Echo {
 
     /** A poll with a time-out. */
     private interface Poll {
-        @Nullable WorkCompletion poll(Duration timeout) throws IOException;
+        @Nullable
+        WorkCompletion poll(Duration timeout) throws IOException;
     }
 
     /** Says so while a completion takes long. */
