@@ -164,7 +164,10 @@ final class RingReader {
         if (!LentSection.isInOne(place, payloadLength)) {
             return false;
         }
-        LentSection from = section(owner, descriptor, LentSection.number(place));
+        // What was withdrawn before is not even copied.
+        LentSection from = RingLayout.getLong(records, at + RingLayout.LENT_WITHDRAWAL) == 0
+                ? section(owner, descriptor, LentSection.number(place))
+                : LentSection.gone();
         if (packet.wrap(records, headerAt, headerLength, from.use(), from.start(place),
                 payloadLength, RingLayout.span(word)) != null || !canBeLent(packet.opcode())) {
             return false;
