@@ -109,14 +109,13 @@ public class RcPackets {
     }
 
     private void post() {
-        sends.lock();
-        try {
+        synchronized (sends) {
+            sends.beginPost();
             Objects.requireNonNull(sends.free()).assign(write, false);
             sends.stage();
             sends.publish();
-        } finally {
-            sends.unlock();
         }
+        sends.endPost();
     }
 
     private PacketView arrived(OutgoingPacket packet) {

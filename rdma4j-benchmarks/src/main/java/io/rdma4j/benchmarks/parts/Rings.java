@@ -65,15 +65,14 @@ public class Rings {
     /** A send request, posted and retired. */
     @Benchmark
     public SendRequest send() {
-        sends.lock();
-        try {
+        synchronized (sends) {
+            sends.beginPost();
             SendRequest slot = Objects.requireNonNull(sends.free());
             slot.assign(send, false);
             sends.stage();
             sends.publish();
-        } finally {
-            sends.unlock();
         }
+        sends.endPost();
         SendRequest taken = sends.request(sends.end() - 1);
         sends.retire();
         return taken;
