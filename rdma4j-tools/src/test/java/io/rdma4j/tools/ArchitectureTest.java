@@ -20,7 +20,10 @@ import io.rdma4j.observe.registry.ShownBean;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.PayloadTarget;
+import io.rdma4j.protocol.work.Registration;
 import io.rdma4j.softnic.iwarp.IwarpFamily;
+import io.rdma4j.softnic.memory.LendableMemory;
+import io.rdma4j.softnic.memory.Withdrawal;
 import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmDatagrams;
@@ -498,6 +501,10 @@ class ArchitectureTest {
                         "io.rdma4j.verbs..", "org.jspecify..")
                         .or(type(ApplicationMemory.class))
                         .or(type(PayloadTarget.class))
+                        // What is lent, and until when, without a word of what it is for.
+                        .or(type(Registration.class)).or(type(Registration[].class))
+                        .or(type(LendableMemory.class))
+                        .or(type(Withdrawal.class))
                         .or(type(SocketErrors.class)).or(type(MemoryErrors.class))
                         .or(type(JdkProvider.class)))
                 .check(ALL);

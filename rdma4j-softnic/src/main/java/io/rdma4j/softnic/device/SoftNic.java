@@ -9,6 +9,7 @@ import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.host.HostWatch;
 import io.rdma4j.softnic.memory.FileFlusher;
+import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
@@ -93,7 +94,6 @@ public final class SoftNic
         this.random = random;
         memory = new MemoryTable(random);
         this.transport = transport.apply(this);
-        memory.lend(this.transport.lendableMemory());
         driver = new EngineDriver(this.transport.engine(), clock, threadName, this::onFatal);
         addresses = new NicAddresses(device, this.transport, driver);
         port = new SoftPort(device, addresses);
@@ -284,6 +284,11 @@ public final class SoftNic
     /** {@return how many contexts share it} */
     int contexts() {
         return contexts;
+    }
+
+    @Override
+    public void lend(LendableMemory lendable) {
+        memory.lend(lendable);
     }
 
     @Override

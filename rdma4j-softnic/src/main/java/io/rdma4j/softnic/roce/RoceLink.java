@@ -14,6 +14,7 @@ import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -82,6 +83,13 @@ final class RoceLink implements Link {
     void leave(Gid address) {
         network.leave(address);
         dispatcher.forgetAddress();
+    }
+
+    /** Offers its device the memory that other processes can be lent. */
+    void lend(TransportHost host) {
+        if (memory != null) {
+            host.lend(memory.lendable());
+        }
     }
 
     /** {@return the engine of its queue pairs} */

@@ -14,12 +14,10 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.ibcm.IbConnections;
 import io.rdma4j.softnic.ibcm.IbServices;
-import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortHolder;
-import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
@@ -80,6 +78,7 @@ public final class RoceTransport implements Transport {
         datagrams = new RoceDatagrams(host);
         link = new RoceLink(network, connectionManager, groups, host.random(), numbers,
                 datagrams::route);
+        link.lend(host);
     }
 
     /** {@return a factory of a transport on a network, with numbers of its own} */
@@ -93,12 +92,6 @@ public final class RoceTransport implements Transport {
             @Nullable String obstacleToSharing, CmSettings settings) {
         return host -> new RoceTransport(network, obstacleToSharing, settings, host,
                 new ProcessNumbers(network.sharing(), host.random()));
-    }
-
-    @Override
-    public LendableMemory lendableMemory() {
-        SharedMemory shared = network.sharedMemory();
-        return shared == null ? LendableMemory.NONE : shared.lendable();
     }
 
     /** The services of the device for connections. */

@@ -6,7 +6,6 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
-import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -83,13 +82,6 @@ public interface Transport {
 
     /** {@link #release Releases} all addresses, and groups. */
     void releaseAll();
-
-    // ---------------------------------------------------------------- memory
-
-    /** {@return the memory that the device can lend to other processes} */
-    default LendableMemory lendableMemory() {
-        return LendableMemory.NONE;
-    }
 
     // ---------------------------------------------------------------- queue pairs
 

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.verbs.Gid;
 
 import java.net.InetAddress;
@@ -15,6 +16,9 @@ public interface TransportHost {
 
     /** {@return numbers that others cannot guess} */
     IntSupplier random();
+
+    /** The transport can lend memory to other processes; called at most once, while the device is made. */
+    void lend(LendableMemory memory);
 
     /** {@return all objects of the device in this process} */
     NicObjects objects();
