@@ -159,8 +159,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         }
         int number = packet.destinationQueuePairNumber();
         Opcode.Service service = packet.opcode().service();
-        // What did not come through the network is for no group.
-        if (datagram != null && local.isMulticast()) {
+        if (local.isMulticast()) {
             List<MulticastGroups.Member> members = groups.members(local);
             if (members.isEmpty() || number != MulticastGroups.QUEUE_PAIR
                     || service != Opcode.Service.UD) {

@@ -364,6 +364,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         if (isClosed) {
             return 0;
         }
+        // It has to know whose memory is lent.
+        refresh();
         isReceiving = true;
         try {
             return mailbox.receive(handler, budget);
@@ -434,8 +436,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         if (newNowNs >= restDueNs) {
             restDueNs = Long.MAX_VALUE;
-            // Who sends looks each time; a device that only receives gives up the ways to others here.
-            refresh();
             for (RingPath path : paths) {
                 path.restIfDue(newNowNs);
                 restDueNs = Math.min(restDueNs, path.restDueNs());
