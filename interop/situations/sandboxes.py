@@ -41,6 +41,8 @@ OF_BOTH = re.compile(r"^(LinuxCalls|SocketCalls|SocketAddress|AddressSpace|Route
 OF_MEETING, ON_MEETING = "UnixSocket", {"F_GET_SEALS", "pread64"}
 # Called only where a connection is given up, which none of these trials does.
 NOT_CALLED = {"SO_LINGER"}
+# Called only for memory that a device allocates itself, as perftest's tools have it.
+OF_LENT_MEMORY = {"fallocate"}
 # Set for members of a group only.
 OF_GROUPS = re.compile(r"^(IP|IPV6)_(ADD_MEMBERSHIP|MULTICAST_ALL)$")
 GROUPS = {"ipv4": "239.88.0.9", "ipv6": "ff15::89"}
@@ -142,14 +144,14 @@ def refused_of(transport):
 
 ROCE, IWARP = refused_of("roce"), refused_of("iwarp")
 SIDES = ("both", "server", "client")
-QUICK = [("sendmsg", "roce", "both"), ("recvmsg", "roce", "both"), ("accept4", "iwarp", "both"),
+QUICK = [("fallocate", "roce", "both"), ("sendmsg", "roce", "both"), ("recvmsg", "roce", "both"), ("accept4", "iwarp", "both"),
          ("epoll_create1", "roce", "both"),
          ("SO_ATTACH_REUSEPORT_CBPF", "roce", "both"), ("F_OFD_SETLK", "roce", "both"), ("AF_NETLINK", "iwarp", "both")]
 OLD = ("memfd_create", "sendmmsg", "accept4", "epoll_create1", "ppoll", "pipe2", "eventfd2", "SO_REUSEPORT",
        "SO_ATTACH_REUSEPORT_CBPF", "UDP_SEGMENT", "UDP_GRO", "IP_MULTICAST_ALL", "IP_UNICAST_IF", "F_OFD_SETLK")
 # What a process may need to meet one that was there before: it does not listen, and there are no options of packets.
 MEETING = tuple(name for name in REFUSALS
-                if (name in ROCE or name not in IWARP) and name not in {"listen", "accept4", "SO_REUSEADDR", *NOT_CALLED}
+                if (name in ROCE or name not in IWARP) and name not in {"listen", "accept4", "SO_REUSEADDR", *NOT_CALLED, *OF_LENT_MEMORY}
                 and not name.startswith(("IP_", "IPV6_", "UDP_")))
 
 
@@ -184,7 +186,8 @@ class Refused:
 def trial(net, what, transport, error, side):
     refused = Refused(net, what, error)
     is_group = OF_GROUPS.search(what) or (what, transport) == ("SO_REUSEADDR", "roce")
-    served = (serve_group if is_group else serve)(net, refused, what, transport, side)
+    how = serve_group if is_group else serve_large if what in OF_LENT_MEMORY else serve
+    served = how(net, refused, what, transport, side)
     refused.require_met()
     for program in refused.programs:
         warns(net, program, is_due=served and what in TOLD[transport])
@@ -223,6 +226,18 @@ def serve(net, refused, what, transport, side):
         net.until(lambda: server.status is not None, 5, "the server's end on SIGTERM")
         net.measured.append(f"server ended {server.ended_at - stopped:.1f} s after SIGTERM")
     return is_served
+
+
+def serve_large(net, refused, what, transport, side):
+    """Large messages, whose memory is another where the device can not allocate what it would lend."""
+    a, b = net.pair()
+    words = ("ib_write_bw", "-s", "1048576", "-n", "20", "--no-perform_warm_up")
+    server = refused.tool(a, *words, device=transport, is_refused=side != "client")
+    net.await_port(a, 18515, server)
+    client = refused.tool(b, *words, f"{NET4}.0.1", device=transport, is_refused=side != "server")
+    net.succeeds(client, SECONDS)
+    net.succeeds(server, SECONDS)
+    return True
 
 
 def serve_group(net, refused, what, transport, side):
