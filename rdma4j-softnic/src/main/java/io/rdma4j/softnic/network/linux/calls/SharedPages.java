@@ -184,7 +184,9 @@ public final class SharedPages implements AutoCloseable {
         }
         MemorySegment memory = segment(address, length, until, pages -> {
             atEnd.accept(pages);
-            MemoryCalls.remove(pages);
+            if (MemoryCalls.remove(pages) < 0) {
+                pages.fill((byte) 0); // Who has this place next finds nothing of today's.
+            }
             MemoryCalls.unmap(pages.address(), length);
             afterEnd.run();
         });
