@@ -38,6 +38,8 @@ final class CompletionWait {
         }
     }
 
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+
     private final QueuePair queuePair;
     private final Side side;
     private final CompletionQueue queue;
@@ -87,16 +89,12 @@ final class CompletionWait {
     /** {@return the next completion, or null if none comes in time} */
     static @Nullable WorkCompletion poll(QueuePair queuePair, Side side, Duration timeout)
             throws RdmaException {
-        boolean isLong = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0;
-        return poll(queuePair, side, isLong ? Long.MAX_VALUE : Math.max(0, timeout.toNanos()));
-    }
-
-    private static @Nullable WorkCompletion poll(QueuePair queuePair, Side side, long timeoutNs)
-            throws RdmaException {
         WorkCompletion completion = new WorkCompletion();
         if (side.queue(queuePair).poll(completion)) {
             return completion;
         }
+        boolean isLong = timeout.compareTo(LONGEST) >= 0;
+        long timeoutNs = isLong ? Long.MAX_VALUE : Math.max(0, timeout.toNanos());
         CompletionWait wait = new CompletionWait(queuePair, side);
         return wait.into(completion, timeoutNs) ? completion : null;
     }

@@ -15,13 +15,11 @@ public final class CompletionWaiters {
     private final ReentrantLock lock = new ReentrantLock();
     private final Runnable onArm;
     private final Waiters waiters;
-    /** Changes under the lock. */
-    private volatile long changes;
 
     /** @param onArm asks for one {@link #onCompletion} when the next completion arrives */
     public CompletionWaiters(Runnable onArm) {
         this.onArm = onArm;
-        waiters = new Waiters(lock, true, since -> changes != since);
+        waiters = new Waiters(lock, true);
     }
 
     // ---------------------------------------------------------------- for devices
@@ -69,15 +67,14 @@ public final class CompletionWaiters {
     }
 
     private void change() {
-        long next = changes + 1;
-        changes = next;
+        waiters.state(waiters.state() + 1);
     }
 
     // ---------------------------------------------------------------- for threads that wait
 
     /** {@return how often something has changed} */
     public long changes() {
-        return changes;
+        return waiters.state();
     }
 
     /** Asks for a wake-up when the next completion arrives. What arrived before does not count. */
@@ -99,7 +96,7 @@ public final class CompletionWaiters {
         lock.lock();
         try {
             waiters.await(since, timeoutNs);
-            return changes != since;
+            return changes() != since;
         } finally {
             lock.unlock();
         }
@@ -112,7 +109,7 @@ public final class CompletionWaiters {
      * @param hasTaken whether it has taken a completion, behind which there may be others
      */
     public void passOn(long since, boolean hasTaken) {
-        if (!hasTaken && changes == since) {
+        if (!hasTaken && changes() == since) {
             return;
         }
         lock.lock();

@@ -71,7 +71,7 @@ public final class EventQueue<T, X extends Exception> {
         this.failures = failures;
         this.member = member;
         selectable = new Selectable<>(failures);
-        waiters = new Waiters(lock, isUrgent, since -> !events.isEmpty() || closed);
+        waiters = new Waiters(lock, isUrgent);
     }
 
     /** As {@link EventSource#joinSet}. */
@@ -186,6 +186,7 @@ public final class EventQueue<T, X extends Exception> {
         try {
             if (!closed && !event.isEnded()) {
                 events.add(event);
+                showToWaiters();
                 waiters.prefer(from);
                 EventSet<?>.Member present = member;
                 if (present != null) {
@@ -265,6 +266,11 @@ public final class EventQueue<T, X extends Exception> {
         return selectable.isAskedFor() || (present != null && present.isSelectable());
     }
 
+    /** After each change of the events. */
+    private void showToWaiters() {
+        waiters.show(closed || !events.isEmpty());
+    }
+
     private void showReadiness() {
         boolean isReady = !events.isEmpty();
         selectable.show(isReady);
@@ -305,7 +311,7 @@ public final class EventQueue<T, X extends Exception> {
         long startNs = timeoutNs <= 0 || timeoutNs == Long.MAX_VALUE ? 0 : System.nanoTime();
         long leftNs = timeoutNs;
         while (true) {
-            waiters.await(0, leftNs);
+            waiters.awaitShown(leftNs);
             if (closed) {
                 throw failures.closed();
             }
@@ -313,6 +319,7 @@ public final class EventQueue<T, X extends Exception> {
                 return null;
             }
             Published<T> published = events.remove();
+            showToWaiters();
             if (isCounted ? published.take() : !published.isEnded()) {
                 return published.event();
             }
@@ -340,6 +347,7 @@ public final class EventQueue<T, X extends Exception> {
         lock.lock();
         try {
             events.removeIf(published -> published.isOf(object));
+            showToWaiters();
             showReadiness();
         } finally {
             lock.unlock();
@@ -365,6 +373,7 @@ public final class EventQueue<T, X extends Exception> {
                 Published<T> published = each.next();
                 if (predicate.test(published.event())) {
                     each.remove();
+                    showToWaiters();
                     removed.add(published);
                 }
             }
@@ -412,6 +421,7 @@ public final class EventQueue<T, X extends Exception> {
     private void closeLocked() {
         closed = true;
         events.clear();
+        showToWaiters();
         waiters.alertAll();
         selectable.close();
         EventSet<?>.Member present = member;

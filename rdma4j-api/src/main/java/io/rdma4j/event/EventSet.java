@@ -29,7 +29,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     protected EventSet(WaitFailures<X> failures) {
         this.failures = failures;
         selectable = new Selectable<>(failures);
-        waiters = new Waiters(lock, true, since -> !ready.isEmpty() || closed);
+        waiters = new Waiters(lock, true);
     }
 
     /** {@return a channel of the set that has an event, once one has} */
@@ -57,7 +57,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         lock.lock();
         try {
             boolean isAtOnce = closed || !ready.isEmpty() || timeoutNs <= 0;
-            waiters.await(0, timeoutNs);
+            waiters.awaitShown(timeoutNs);
             if (closed) {
                 throw failures.closed();
             }
@@ -115,6 +115,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         try {
             closed = true;
             ready.clear();
+            waiters.show(true);
             waiters.alertAll();
             selectable.close();
         } finally {
@@ -190,9 +191,9 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
                 if (closed) {
                     return;
                 }
-                if (!isReady) {
-                    ready.remove(source);
-                } else if (ready.add(source)) {
+                boolean isNew = isReady ? ready.add(source) : ready.remove(source);
+                waiters.show(!ready.isEmpty());
+                if (isReady && isNew) {
                     waiters.alertOne();
                 }
                 selectable.show(!ready.isEmpty());

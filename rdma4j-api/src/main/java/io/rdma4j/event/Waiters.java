@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 
 /**
  * Threads that wait for the same. One of them may drive a device meanwhile ({@link ProgressDriver}), the one that has published
@@ -22,7 +21,8 @@ final class Waiters implements ProgressDriver.Waiter {
     private final ReentrantLock lock;
     private final Condition alerted;
     private final boolean isUrgent;
-    private final LongPredicate isDone;
+    /** What a thread that waits knows is another number, or it need not wait any more. Changes under the lock. */
+    private volatile long state;
     /** Of the devices that publish for these threads, and how often they were given. */
     private final Map<ProgressDriver, Integer> drivers = new LinkedHashMap<>();
     /** The same, to go through without garbage. */
@@ -38,12 +38,10 @@ final class Waiters implements ProgressDriver.Waiter {
     /**
      * @param lock guards the events that threads wait for
      * @param isUrgent as {@link ProgressDriver.Waiter#isUrgent}
-     * @param isDone whether a thread that waits since then need not any more; under the lock
      */
-    Waiters(ReentrantLock lock, boolean isUrgent, LongPredicate isDone) {
+    Waiters(ReentrantLock lock, boolean isUrgent) {
         this.lock = lock;
         this.isUrgent = isUrgent;
-        this.isDone = isDone;
         alerted = lock.newCondition();
     }
 
@@ -51,12 +49,13 @@ final class Waiters implements ProgressDriver.Waiter {
 
     @Override
     public boolean isDone() {
-        lock.lock();
-        try {
-            return isDone.test(drivenSince);
-        } finally {
-            lock.unlock();
-        }
+        // Without the lock: a thread that drives asks several times in each round.
+        return state != drivenSince;
+    }
+
+    /** {@return the number that tells what has happened} For any thread, without the lock. */
+    long state() {
+        return state;
     }
 
     @Override
@@ -77,6 +76,23 @@ final class Waiters implements ProgressDriver.Waiter {
     }
 
     // ---------------------------------------------------------------- under the lock
+
+    /** Sets the number that tells what has happened. Who waits by another one has to be alerted. */
+    void state(long newState) {
+        if (newState != state) {
+            state = newState;
+        }
+    }
+
+    /** As {@link #state(long)}, where threads wait until something is there: 1 if there is, and 0 if there is nothing. */
+    void show(boolean isThere) {
+        state(isThere ? 1 : 0);
+    }
+
+    /** Waits until something is there, as by {@link #show}, or time is up. */
+    void awaitShown(long timeoutNs) throws InterruptedException {
+        await(0, timeoutNs);
+    }
 
     /** Lets threads drive a device while they wait; as often as {@link #removeDriver}. */
     void addDriver(ProgressDriver driver) {
@@ -171,16 +187,16 @@ final class Waiters implements ProgressDriver.Waiter {
     }
 
     /**
-     * Waits until it is done, or time is up.
+     * Waits until the state is another one, or time is up.
      *
-     * @param since for the question whether it is done
+     * @param since the {@link #state} that the caller knows
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void await(long since, long timeoutNs) throws InterruptedException {
         boolean isVirtual = Thread.currentThread().isVirtual();
         boolean hasDriven = false;
         long remainingNs = timeoutNs;
-        while (!isDone.test(since) && remainingNs > 0) {
+        while (state == since && remainingNs > 0) {
             // A virtual thread drives briefly, and then sleeps here until it is alerted.
             ProgressDriver acquired = hasDriven && isVirtual ? null : acquire();
             hasDriven = acquired != null;
@@ -243,7 +259,7 @@ final class Waiters implements ProgressDriver.Waiter {
             }
         }
         // As for a thread that sleeps on a condition: what came first counts.
-        if (!isDone.test(since) && Thread.interrupted()) {
+        if (state == since && Thread.interrupted()) {
             throw new InterruptedException();
         }
     }

@@ -8,9 +8,14 @@ import java.util.Arrays;
 
 /** The pieces of memory that the payload of something to be sent consists of. They stay where they are. Reusable. */
 public final class PayloadPieces implements PayloadTarget {
-    private MemorySegment[] pieces = new MemorySegment[4];
-    private long[] offsets = new long[4];
-    private int[] lengths = new int[4];
+    /** A piece. Objects of its own: what is stored into an array of segments is checked each time, as they are of several classes. */
+    private static final class Piece {
+        private MemorySegment memory = MemorySegment.NULL;
+        private long offset;
+        private int length;
+    }
+
+    private Piece[] pieces = filled(new Piece[4], 0);
     private int count;
     private int length;
     /** The most pieces that a payload has had since {@link #release}. */
@@ -21,6 +26,13 @@ public final class PayloadPieces implements PayloadTarget {
     /** Creates a payload of nothing. */
     public PayloadPieces() {}
 
+    private static Piece[] filled(Piece[] pieces, int from) {
+        for (int i = from; i < pieces.length; i++) {
+            pieces[i] = new Piece();
+        }
+        return pieces;
+    }
+
     /** Starts a payload of nothing. */
     public void begin() {
         count = 0;
@@ -30,14 +42,13 @@ public final class PayloadPieces implements PayloadTarget {
     @Override
     public void addPayload(MemorySegment memory, long offset, int byteCount) {
         if (count == pieces.length) {
-            pieces = Arrays.copyOf(pieces, 2 * count);
-            offsets = Arrays.copyOf(offsets, 2 * count);
-            lengths = Arrays.copyOf(lengths, 2 * count);
+            pieces = filled(Arrays.copyOf(pieces, 2 * count), count);
         }
         registration = null;
-        pieces[count] = memory;
-        offsets[count] = offset;
-        lengths[count] = byteCount;
+        Piece piece = pieces[count];
+        piece.memory = memory;
+        piece.offset = offset;
+        piece.length = byteCount;
         count++;
         if (count > held) {
             held = count;
@@ -56,7 +67,7 @@ public final class PayloadPieces implements PayloadTarget {
         begin();
         registration = null;
         while (held > 0) {
-            pieces[--held] = MemorySegment.NULL;
+            pieces[--held].memory = MemorySegment.NULL;
         }
     }
 
@@ -77,12 +88,12 @@ public final class PayloadPieces implements PayloadTarget {
 
     /** {@return the memory of a piece} */
     public MemorySegment piece(int index) {
-        return pieces[index];
+        return pieces[index].memory;
     }
 
     /** {@return where a piece starts in its memory} */
     public long offset(int index) {
-        return offsets[index];
+        return pieces[index].offset;
     }
 
     /** {@return what has allowed the access to the only piece; null if there are several, or it is unknown} */
@@ -94,10 +105,11 @@ public final class PayloadPieces implements PayloadTarget {
     public boolean copyTo(MemorySegment target, long offset) {
         long at = offset;
         for (int i = 0; i < count; i++) {
-            if (!copyTo(i, 0, target, at, lengths[i])) {
+            int byteCount = pieces[i].length;
+            if (!copyTo(i, 0, target, at, byteCount)) {
                 return false;
             }
-            at += lengths[i];
+            at += byteCount;
         }
         return true;
     }
@@ -110,8 +122,8 @@ public final class PayloadPieces implements PayloadTarget {
      */
     public boolean copyTo(int index, long from, MemorySegment target, long offset, int byteCount) {
         try {
-            ApplicationMemory.copy(pieces[index], offsets[index] + from, target, offset,
-                    byteCount);
+            Piece piece = pieces[index];
+            ApplicationMemory.copy(piece.memory, piece.offset + from, target, offset, byteCount);
             return true;
         } catch (IllegalStateException | InternalError memoryGone) {
             return false;

@@ -39,16 +39,23 @@ public final class BriefPolls {
         return note(nowNs, true);
     }
 
+    /** All sources have just been checked in another way. */
+    public void onAllChecked(long nowNs) {
+        lastPollNs = nowNs;
+        lastPollOfAllNs = nowNs;
+        emptyPolls = 0;
+        rounds = 0;
+    }
+
     private boolean note(long nowNs, boolean isAllowed) {
         long sinceNs = nowNs - lastPollOfAllNs;
         rounds++;
         boolean isBrief = isAllowed && (sinceNs < POLL_ALL_NS
                 || (rounds < ROUNDS && sinceNs < POLL_ALL_AT_LAST_NS));
-        lastPollNs = nowNs;
-        if (!isBrief) {
-            lastPollOfAllNs = nowNs;
-            emptyPolls = 0;
-            rounds = 0;
+        if (isBrief) {
+            lastPollNs = nowNs;
+        } else {
+            onAllChecked(nowNs);
         }
         return isBrief;
     }

@@ -81,6 +81,14 @@ public interface DatagramNetwork {
      */
     void await(long timeoutNs);
 
+    /**
+     * {@return whether the last {@link #await} has ended with the system's word that no port has anything} It need not be asked port
+     * by port then. Only the first call after a wait says so. A network that does not know says no.
+     */
+    default boolean takePortsQuiet() {
+        return false;
+    }
+
     /** Ends a wait under way, or the next one. */
     void wake();
 

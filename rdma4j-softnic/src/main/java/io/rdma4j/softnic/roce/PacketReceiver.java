@@ -45,6 +45,12 @@ final class PacketReceiver {
         int received = receiveFromMemory();
         boolean more = received >= BUDGET;
         hasReceived = received > 0;
+        if (network.takePortsQuiet() && !isMoreAtPorts) {
+            // The system has just checked them all: who was woken through memory need not do it again.
+            briefPolls.onAllChecked(nowNs);
+            busy = hasReceived ? MEMORY : busy;
+            return more;
+        }
         boolean isBrief;
         if (hasReceived) {
             busy = MEMORY;

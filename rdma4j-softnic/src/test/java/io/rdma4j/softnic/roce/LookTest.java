@@ -6,6 +6,7 @@ import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -165,5 +166,44 @@ class LookTest {
         memory.stock = 0;
         both.receive(clock.get(), false);
         assertThat(quiet.asked).as("without packets").isEqualTo(2 + 100 / 5);
+    }
+
+    /** Says once that the system has just checked all ports. */
+    private static final class ToldPorts extends FixedPorts {
+        boolean areQuiet;
+
+        ToldPorts(PacketPort... ports) {
+            super(ports);
+        }
+
+        @Override
+        public boolean takePortsQuiet() {
+            boolean areTold = areQuiet;
+            areQuiet = false;
+            return areTold;
+        }
+    }
+
+    /** A thread that sleeps between messages through memory would ask each socket after each sleep. */
+    @Test
+    void portsOfWhichASleepHasShownThatTheyHaveNothingAreNotAsked() {
+        ToldPorts network = new ToldPorts(busy, quiet);
+        RoceLink told = link(network);
+        network.areQuiet = true;
+        told.receive(clock.get(), false);
+        assertThat(busy.asked + quiet.asked).isZero();
+        told.receive(clock.get(), false);
+        assertThat(quiet.asked).as("without another sleep").isEqualTo(1);
+    }
+
+    @Test
+    void aPortThatHadMoreThanWasTakenIsAskedWhateverASleepHasShown() {
+        ToldPorts network = new ToldPorts(busy, quiet);
+        RoceLink told = link(network);
+        busy.stock = BUDGET;
+        told.receive(clock.get(), false);
+        network.areQuiet = true;
+        told.receive(clock.get(), false);
+        assertThat(busy.asked).isEqualTo(2);
     }
 }

@@ -116,8 +116,14 @@ public final class SocketPoller {
                 LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST));
     }
 
-    /** @param timeoutNs {@link Long#MAX_VALUE} to wait without limit */
-    public void await(long timeoutNs) {
+    /**
+     * Waits.
+     *
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
+     * @return false if the system has just said that no socket has anything and that no thread has called {@link #wake}: time is up, or
+     *         the other source has something
+     */
+    public boolean await(long timeoutNs) {
         MemorySegment until = MemorySegment.NULL;
         if (timeoutNs != Long.MAX_VALUE) {
             long waitNs = Math.max(0, timeoutNs);
@@ -126,13 +132,18 @@ public final class SocketPoller {
             until = timeout;
         }
         int ready = waiterCalls.ppoll(polled, 3, until);
-        // After a signal the call returns early, which does no harm.
-        if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + REVENTS) != 0) {
+        if (ready <= 0) {
+            // After a signal the call returns early, which does no harm.
+            return ready < 0;
+        }
+        boolean isWoken = polled.get(JAVA_SHORT, POLL_ENTRY + REVENTS) != 0;
+        if (isWoken) {
             waiterCalls.read(eventfd, taken);
         }
-        if (ready > 0 && source != null && polled.get(JAVA_SHORT, SOURCE_ENTRY + REVENTS) != 0) {
+        if (source != null && polled.get(JAVA_SHORT, SOURCE_ENTRY + REVENTS) != 0) {
             source.drain();
         }
+        return isWoken || polled.get(JAVA_SHORT, REVENTS) != 0;
     }
 
     /** {@return the call for waiting that the system refuses, with its error; null if none} */

@@ -72,6 +72,8 @@ public final class LinuxNetwork implements DatagramNetwork {
     private final NetworkInterface networkInterface;
     private final Arena pollerMemory = Arena.ofShared();
     private final SocketPoller poller;
+    /** Whether the last wait ended, and no port had anything. */
+    private volatile boolean arePortsQuiet;
     /** Null where processes cannot share the port. */
     private final @Nullable SharedPort shared;
     private final Ports ports = new Ports();
@@ -462,11 +464,20 @@ public final class LinuxNetwork implements DatagramNetwork {
     @Override
     public void await(long timeoutNs) {
         if (memory == null) {
-            poller.await(timeoutNs);
+            arePortsQuiet = !poller.await(timeoutNs);
         } else if (memory.beginSleep()) {
-            poller.await(timeoutNs);
+            arePortsQuiet = !poller.await(timeoutNs);
             memory.endSleep();
         }
+    }
+
+    @Override
+    public boolean takePortsQuiet() {
+        boolean areQuiet = arePortsQuiet;
+        if (areQuiet) {
+            arePortsQuiet = false;
+        }
+        return areQuiet;
     }
 
     @Override

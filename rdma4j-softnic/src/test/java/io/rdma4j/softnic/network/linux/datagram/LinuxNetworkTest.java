@@ -22,9 +22,11 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -44,6 +46,7 @@ class LinuxNetworkTest extends NetworkContract {
     private static final int QUEUE_PAIR_AT = 4;
 
     private static final int UDP_NO_CHECK6_TX = 101;
+    private static final long WAIT_NS = 5_000_000_000L;
 
     @Override
     protected DatagramNetwork newNetwork(NetworkInterface networkInterface) throws RdmaException {
@@ -74,6 +77,26 @@ class LinuxNetworkTest extends NetworkContract {
 
     private DatagramNetwork portable() throws Exception {
         return closedAtEnd(new PortableNetwork(loopback()));
+    }
+
+    /** Else a packet would wait for the next look at the sockets. */
+    @Test
+    void aWaitTellsWhetherAPortMayHaveAnything() throws Exception {
+        DatagramNetwork network = network();
+        PacketPort port = network.open(FIRST);
+        network.wake();
+        network.await(WAIT_NS);
+        assertThat(network.takePortsQuiet()).as("woken, perhaps for a new port").isFalse();
+        network.await(0);
+        assertThat(network.takePortsQuiet()).as("time was up").isTrue();
+        assertThat(network.takePortsQuiet()).as("asked twice").isFalse();
+        network.await(0);
+        try (DatagramChannel sender = DatagramChannel.open()) {
+            sender.send(ByteBuffer.allocate(40),
+                    new InetSocketAddress(port.local().address(), Path.UDP_PORT));
+        }
+        network.await(WAIT_NS);
+        assertThat(network.takePortsQuiet()).as("a packet has come").isFalse();
     }
 
     /** As Linux's own RoCE driver sends it, which an ordinary socket never receives. */
