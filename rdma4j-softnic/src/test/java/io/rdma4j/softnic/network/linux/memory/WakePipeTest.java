@@ -5,9 +5,12 @@ import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.ProcessFiles;
 import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
 import io.rdma4j.softnic.network.linux.calls.SharedPages;
+import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,6 +38,26 @@ class WakePipeTest {
             assertThat(waker.wake()).isTrue();
             pipe.close();
             assertThat(waker.wake()).isFalse();
+        }
+    }
+
+    /** Who sleeps in sockets as well need not ask them when it was the pipe. */
+    @Test
+    void aWaitTellsWhetherItWasOnlyThePipe() throws Exception {
+        try (Arena arena = Arena.ofShared();
+                WakePipe pipe = WakePipe.create();
+                WakePipe waker = open(pipe)) {
+            SocketPoller poller = new SocketPoller(arena, pipe);
+            try {
+                waker.wake();
+                assertThat(poller.await(Long.MAX_VALUE)).isFalse();
+                waker.wake();
+                poller.wake();
+                assertThat(poller.await(Long.MAX_VALUE)).as("woken by a thread as well").isTrue();
+                assertThat(poller.await(0)).as("nothing").isFalse();
+            } finally {
+                poller.close();
+            }
         }
     }
 
