@@ -446,8 +446,8 @@ public final class EngineDriver {
     }
 
     /** {@return whether a thread runs the engine by polling} */
-    boolean isPolled() {
-        return clock.getAsLong() - lastPollNs < POLLING_NS;
+    boolean isPolled(long nowNs) {
+        return nowNs - lastPollNs < POLLING_NS;
     }
 
     /** {@return how long the engine can be left to threads that poll or post; 0 or less for not at all} */
@@ -607,7 +607,7 @@ public final class EngineDriver {
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
         // A polling thread may have held packets back; from now on it sees that it has to wake this thread.
-        if (!isNeeded() && !waiters.isWanted() && !isPolled()) {
+        if (!isNeeded() && !waiters.isWanted() && !isPolled(nowNs)) {
             engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
             spin.onWoken(clock.getAsLong());
         }

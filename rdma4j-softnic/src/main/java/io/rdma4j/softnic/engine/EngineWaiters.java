@@ -76,7 +76,7 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     private boolean tryOccupy(Waiter waiter) {
-        if (!driver.isServed() || driver.isPolled()
+        if (!driver.isServed() || driver.isPolled(driver.nowNs())
                 || (!waiter.isUrgent() && isUrgentWaiterExpected()) || !place.tryAcquire()) {
             return false;
         }
@@ -99,7 +99,8 @@ final class EngineWaiters implements ProgressDriver {
                 driveBriefly(nowNs, untilNs);
                 return;
             }
-            while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
+            while (!isWanted() && driver.isServed() && !driver.isPolled(nowNs)
+                    && nowNs < untilNs) {
                 long dueNs = driver.serve(present, spin);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
                 nowNs = driver.nowNs();
@@ -120,7 +121,7 @@ final class EngineWaiters implements ProgressDriver {
         long lastNs = startNs;
         long yieldedNs = startNs;
         long nowNs = startNs;
-        while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs
+        while (!isWanted() && driver.isServed() && !driver.isPolled(nowNs) && nowNs < untilNs
                 && nowNs - lastNs < durationNs) {
             hasMoreToDo = driver.serve(present, spin) == EngineDriver.AT_ONCE;
             if (spin.hasReceived()) {
