@@ -258,7 +258,8 @@ final class EngineWaiters implements ProgressDriver {
      * @return false if another thread has the place, which will run the next round
      */
     boolean sleepInBackground(long untilNs, AdaptiveSpin ofBackground) {
-        if (handOver()) {
+        // Who has the place offers it itself when it leaves.
+        if (!isOccupied && handOver()) {
             return true;
         }
         if (!place.tryAcquire()) {

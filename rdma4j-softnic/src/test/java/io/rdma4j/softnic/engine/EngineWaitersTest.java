@@ -40,6 +40,8 @@ class EngineWaitersTest {
 
     private final DatagramNetwork network;
     private final AtomicLong skippedNs = new AtomicLong();
+    /** Where the clock stands still, 0 while it runs. */
+    private volatile long stoppedNs;
     private final SleepingLink link;
     private final Engine engine;
     private final EngineDriver driver;
@@ -55,10 +57,14 @@ class EngineWaitersTest {
                 : new LinuxNetwork(loopback, LinuxNetwork.SharedMemoryUse.NEVER);
         link = new SleepingLink(network);
         engine = new Engine(() -> 1, link);
-        driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
-                () -> {});
+        driver = new EngineDriver(engine, this::nowNs, "background", () -> {});
         progress = (EngineWaiters) driver.progress();
         events.addDriver(progress);
+    }
+
+    private long nowNs() {
+        long stopped = stoppedNs;
+        return (stopped == 0 ? System.nanoTime() : stopped) + skippedNs.get();
     }
 
     @AfterEach
@@ -481,6 +487,7 @@ class EngineWaitersTest {
         Visitor patient = new Visitor(false);
         Visitor urgent = new Visitor(true);
         // No time passes that the driver could see, whatever the machine does.
+        stoppedNs = System.nanoTime();
         assertThat(progress.tryAcquire(urgent)).isTrue();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
         assertThat(progress.tryAcquire(patient)).isFalse();
