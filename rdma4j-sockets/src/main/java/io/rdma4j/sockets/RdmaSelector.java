@@ -302,9 +302,13 @@ final class RdmaSelector extends AbstractSelector {
 
     // ---------------------------------------------------------------- waiting
 
-    /** {@return whether any key is ready} */
-    private boolean look() throws IOException {
-        if (marked.look(ready)) {
+    /**
+     * {@return whether any key is ready}
+     *
+     * @param hasWaited since then nobody has been kept from becoming ready
+     */
+    private boolean look(boolean hasWaited) throws IOException {
+        if (marked.look(ready) && !hasWaited) {
             // Keys that are always ready must not keep others from becoming so.
             if (!wait.isLedByAnother()) {
                 marked.poll();
@@ -339,10 +343,12 @@ final class RdmaSelector extends AbstractSelector {
         try {
             begin();
             boolean isOfJdk = isOfJdkAlone();
-            while (!(isOfJdk ? selectInJdk(left(endNs)) : look()) && !isEnded()
+            boolean hasWaited = false;
+            while (!(isOfJdk ? selectInJdk(left(endNs)) : look(hasWaited)) && !isEnded()
                     && left(endNs) > 0) {
                 if (!isOfJdk) {
                     await(endNs);
+                    hasWaited = true;
                 }
                 if (mustChange) {
                     takeChanges();

@@ -461,34 +461,51 @@ public final class SocketConnection
     public void onCompletions() {
         lock.lock();
         try {
-            process(true);
+            look(true);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Handles what has completed, and posts what follows. */
+    /** Handles what has completed, posts what follows, and tells of that and of what the caller has changed. */
     private void process(boolean isArming) {
         RsocketStream open = stream;
-        if (open == null || phase == Phase.FREED) {
-            return;
+        if (open != null && phase != Phase.FREED) {
+            boolean _ = advance(open, isArming);
+            signal();
         }
+    }
+
+    /** As {@link #process}, where the caller has changed nothing: those who look again and again mostly find nothing to tell. */
+    private void look(boolean isArming) {
+        RsocketStream open = stream;
+        if (open != null && phase != Phase.FREED && advance(open, isArming)) {
+            signal();
+        }
+    }
+
+    /** {@return whether there was anything to handle or to post} */
+    private boolean advance(RsocketStream open, boolean isArming) {
         try {
             if (isArming) {
                 queue.requestNotification();
             }
-            queue.poll(handler);
-            transmit(open);
+            boolean hadCompletions = queue.poll(handler);
+            return transmit(open) || hadCompletions;
         } catch (RdmaException e) {
             fail(e);
+            return true;
         }
-        signal();
     }
 
-    private void transmit(RsocketStream open) throws RdmaException {
+    /** {@return whether anything was to be sent} */
+    private boolean transmit(RsocketStream open) throws RdmaException {
+        boolean isAny = false;
         while (!isBroken && open.pollTransmit(out)) {
             queue.post(out);
+            isAny = true;
         }
+        return isAny;
     }
 
     private void onCompletion(WorkCompletion completion) throws RdmaException {
@@ -600,7 +617,7 @@ public final class SocketConnection
             RsocketStream open = requireOpen();
             if (open.readable() == 0 && !hasJustRead) {
                 engine.moved();
-                process(false);
+                look(false);
             }
             hasJustRead = false;
             if (open.readable() == 0 || phase == Phase.FREED) {
@@ -657,7 +674,7 @@ public final class SocketConnection
             return;
         }
         try {
-            transmit(open);
+            boolean _ = transmit(open);
         } catch (RdmaException e) {
             fail(e);
             signal();
@@ -728,7 +745,7 @@ public final class SocketConnection
                 }
                 engine.moved();
                 if (!engine.isLedByAnother()) {
-                    process(false);
+                    look(false);
                 }
                 hasLooked = true;
                 continue;
@@ -919,7 +936,7 @@ public final class SocketConnection
     public void poll() {
         lock.lock();
         try {
-            process(false);
+            look(false);
         } finally {
             lock.unlock();
         }
