@@ -147,7 +147,10 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void takeChanges() throws IOException {
-        mustChange = false;
+        if (mustChange) {
+            // Only where it is: who selects again and again need not tell the other processors so each time.
+            mustChange = false;
+        }
         for (RdmaSelectionKey key = changed.poll(); key != null; key = changed.poll()) {
             int operations = key.takeOver();
             if (!key.isValid()) {
@@ -250,9 +253,15 @@ final class RdmaSelector extends AbstractSelector {
                 }
             } finally {
                 isSelecting = false;
-                ready.forEach(RdmaSelectionKey::forgetFound);
-                ready.clear();
+                forgetFound();
             }
+        }
+    }
+
+    private void forgetFound() {
+        if (!ready.isEmpty()) {
+            ready.forEach(RdmaSelectionKey::forgetFound);
+            ready.clear();
         }
     }
 
@@ -265,9 +274,11 @@ final class RdmaSelector extends AbstractSelector {
         } else {
             lookAtOnce();
         }
-        isWoken.set(false);
+        if (isWoken.get()) {
+            isWoken.set(false);
+        }
         deregisterCancelled();
-        return report(action);
+        return ready.isEmpty() ? 0 : report(action);
     }
 
     private static long end(long timeoutMs) {
