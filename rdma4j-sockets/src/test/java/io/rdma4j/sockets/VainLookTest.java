@@ -4,6 +4,8 @@ package io.rdma4j.sockets;
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -31,6 +33,11 @@ class VainLookTest {
 
         @Override
         public void onRelease() {}
+
+        @Override
+        public boolean isSelected() {
+            return false;
+        }
     }
 
     private static ChannelReadiness readiness(SocketChannel channel) {
@@ -58,6 +65,38 @@ class VainLookTest {
             int before = count.told().get();
             assertThat(pair.channel().read(ByteBuffer.allocate(1))).isZero();
             assertThat(count.told()).hasValue(before);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "RULED_RDMA"})
+    void readOfAChannelWithASelectorLeavesTheDeviceToIt(Transport transport) throws Exception {
+        try (Selector selector = transport.openSelector();
+                Connected pair = Connected.over(transport)) {
+            ChannelReadiness readiness = ChannelReadiness.of(pair.channel());
+            assertThat(readiness.isSelected()).isFalse();
+            pair.channel().configureBlocking(false);
+            SelectionKey key = pair.channel().register(selector, 0);
+            assertThat(readiness.isSelected()).isTrue();
+            key.cancel();
+            assertThat(readiness.isSelected()).isFalse();
+        }
+    }
+
+    /** Nobody selects, so the engine's own thread sees to it. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP", "RULED_RDMA"})
+    void bytesComeForWhoReadsAgainAndAgainThoughTheChannelHasASelector(Transport transport)
+            throws Exception {
+        try (Selector selector = transport.openSelector();
+                Connected pair = Connected.over(transport)) {
+            pair.channel().configureBlocking(false);
+            pair.channel().register(selector, SelectionKey.OP_READ);
+            for (int i = 0; i < 100; i++) {
+                pair.peer().write(ByteBuffer.allocate(1));
+                Wait.until("the byte is read",
+                        () -> pair.channel().read(ByteBuffer.allocate(1)) == 1);
+            }
         }
     }
 

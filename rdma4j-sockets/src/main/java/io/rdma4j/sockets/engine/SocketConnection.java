@@ -100,7 +100,7 @@ public final class SocketConnection
     private boolean isWriting;
     /** The last write has written a part. The next one is the rest of it, for which the messages need not begin short again. */
     private boolean hasStalled;
-    /** The last read has found bytes. Event loops read until nothing is left: then the device need not run for one connection alone. */
+    /** The last read has found bytes. */
     private boolean hasJustRead;
     private ReadinessListener listener = ReadinessListener.NONE;
     /** What the end of the copying is waited for with. */
@@ -615,7 +615,7 @@ public final class SocketConnection
         lock.lock();
         try {
             RsocketStream open = requireOpen();
-            if (open.readable() == 0 && !hasJustRead) {
+            if (open.readable() == 0 && !isLeftToSelector()) {
                 engine.moved();
                 look(false);
             }
@@ -635,6 +635,14 @@ public final class SocketConnection
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * {@return whether a read that finds nothing leaves the device to others} Event loops read until nothing is left, also in threads that go away
+     * then: the device would wait for one of these to come back, and not run for the thread that selects.
+     */
+    private boolean isLeftToSelector() {
+        return hasJustRead || listener.isSelected();
     }
 
     private long copy(RsocketStream open, ByteBuffer[] to, int first, long wanted) {
