@@ -24,6 +24,8 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     /** The channels that have events; the one that was returned longest ago comes first. */
     private final SequencedSet<EventSource<?, ?>> ready = new LinkedHashSet<>();
     private boolean closed;
+    /** A channel has an event, or the set is closed. Changes under the lock. */
+    private volatile boolean isEventful;
 
     /** @param failures what waits end with */
     protected EventSet(WaitFailures<X> failures) {
@@ -53,6 +55,10 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     private @Nullable EventSource<?, ?> take(long timeoutNs) throws X {
         if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
+        }
+        if (timeoutNs <= 0 && !isEventful && !selectable.isAskedFor()) {
+            // Threads that look again and again need no lock for that.
+            return null;
         }
         lock.lock();
         try {
@@ -114,6 +120,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
+            isEventful = true;
             ready.clear();
             waiters.show(true);
             waiters.alertAll();
@@ -196,6 +203,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
                 if (isReady && isNew) {
                     waiters.alertOne();
                 }
+                isEventful = !ready.isEmpty();
                 selectable.show(!ready.isEmpty());
             } finally {
                 lock.unlock();

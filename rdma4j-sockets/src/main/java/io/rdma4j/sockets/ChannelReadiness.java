@@ -33,6 +33,9 @@ abstract class ChannelReadiness implements ReadinessListener {
 
         /** The keys of the channel that stands for it must be gone when this returns, if theirs are cancelled. */
         void onRelease();
+
+        /** {@return whether a selector waits for it} */
+        boolean isSelected();
     }
 
     /** A channel of this package that decides what it is when it is used. */
@@ -89,6 +92,16 @@ abstract class ChannelReadiness implements ReadinessListener {
         for (Listener each : listeners) {
             each.onReady(operations);
         }
+    }
+
+    @Override
+    public final boolean isSelected() {
+        for (Listener each : listeners) {
+            if (each.isSelected()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Tells that there is a {@link #delegate} now. */

@@ -201,6 +201,11 @@ final class ConnectAttempt {
             public void onRelease() {
                 // No selector has it.
             }
+
+            @Override
+            public boolean isSelected() {
+                return false;
+            }
         };
         channel.readiness().add(waking);
         // A program that listens over TCP must not get the bytes by which iWARP begins.

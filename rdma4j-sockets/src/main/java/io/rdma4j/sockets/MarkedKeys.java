@@ -67,6 +67,9 @@ final class MarkedKeys {
 
     /** Looks at those that were marked since the last look, in that order. */
     void lookAtNew(List<RdmaSelectionKey> ready) {
+        if (!hasNew()) {
+            return;
+        }
         for (RdmaSelectionKey key = newest.getAndSet(null); key != null;) {
             taken.add(key);
             RdmaSelectionKey next = key.nextMarked;

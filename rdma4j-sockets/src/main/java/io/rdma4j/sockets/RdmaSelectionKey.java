@@ -144,6 +144,12 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements ChannelRead
         selector.release(this);
     }
 
+    /** Whatever its interest is: who handles a key takes the interest away meanwhile. */
+    @Override
+    public boolean isSelected() {
+        return isValid();
+    }
+
     /** {@return whether it was not marked before} */
     boolean mark() {
         return isMarked.compareAndSet(false, true);

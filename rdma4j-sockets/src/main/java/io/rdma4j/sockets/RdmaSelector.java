@@ -147,7 +147,10 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void takeChanges() throws IOException {
-        mustChange = false;
+        if (mustChange) {
+            // Only where it is: who selects again and again need not tell the other processors so each time.
+            mustChange = false;
+        }
         for (RdmaSelectionKey key = changed.poll(); key != null; key = changed.poll()) {
             int operations = key.takeOver();
             if (!key.isValid()) {
@@ -250,9 +253,15 @@ final class RdmaSelector extends AbstractSelector {
                 }
             } finally {
                 isSelecting = false;
-                ready.forEach(RdmaSelectionKey::forgetFound);
-                ready.clear();
+                forgetFound();
             }
+        }
+    }
+
+    private void forgetFound() {
+        if (!ready.isEmpty()) {
+            ready.forEach(RdmaSelectionKey::forgetFound);
+            ready.clear();
         }
     }
 
@@ -265,9 +274,11 @@ final class RdmaSelector extends AbstractSelector {
         } else {
             lookAtOnce();
         }
-        isWoken.set(false);
+        if (isWoken.get()) {
+            isWoken.set(false);
+        }
         deregisterCancelled();
-        return report(action);
+        return ready.isEmpty() ? 0 : report(action);
     }
 
     private static long end(long timeoutMs) {
@@ -302,9 +313,13 @@ final class RdmaSelector extends AbstractSelector {
 
     // ---------------------------------------------------------------- waiting
 
-    /** {@return whether any key is ready} */
-    private boolean look() throws IOException {
-        if (marked.look(ready)) {
+    /**
+     * {@return whether any key is ready}
+     *
+     * @param hasWaited since then nobody has been kept from becoming ready
+     */
+    private boolean look(boolean hasWaited) throws IOException {
+        if (marked.look(ready) && !hasWaited) {
             // Keys that are always ready must not keep others from becoming so.
             if (!wait.isLedByAnother()) {
                 marked.poll();
@@ -339,10 +354,12 @@ final class RdmaSelector extends AbstractSelector {
         try {
             begin();
             boolean isOfJdk = isOfJdkAlone();
-            while (!(isOfJdk ? selectInJdk(left(endNs)) : look()) && !isEnded()
+            boolean hasWaited = false;
+            while (!(isOfJdk ? selectInJdk(left(endNs)) : look(hasWaited)) && !isEnded()
                     && left(endNs) > 0) {
                 if (!isOfJdk) {
                     await(endNs);
+                    hasWaited = true;
                 }
                 if (mustChange) {
                     takeChanges();

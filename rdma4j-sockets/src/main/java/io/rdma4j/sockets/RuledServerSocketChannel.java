@@ -218,6 +218,11 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         public void onRelease() {
             // No selector has it.
         }
+
+        @Override
+        public boolean isSelected() {
+            return false;
+        }
     }
 
     // ---------------------------------------------------------------- accepting

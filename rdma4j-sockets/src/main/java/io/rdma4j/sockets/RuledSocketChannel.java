@@ -228,6 +228,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         public void onRelease() {
             to.releaseDelegate();
         }
+
+        @Override
+        public boolean isSelected() {
+            return to.isSelected();
+        }
     }
 
     @Override

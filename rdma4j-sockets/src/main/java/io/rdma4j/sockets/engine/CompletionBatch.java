@@ -22,14 +22,17 @@ final class CompletionBatch {
         }
     }
 
-    /** Hands what has completed to a handler; if nothing has, what completes while the device runs once. */
-    void poll(CompletionQueue queue, CompletionHandler handler) throws RdmaException {
+    /** Hands what has completed to a handler; if nothing has, what completes while the device runs once. {@return whether there was any} */
+    boolean poll(CompletionQueue queue, CompletionHandler handler) throws RdmaException {
+        boolean isAny = false;
         int count = MOST;
         while (count == MOST) {
             count = queue.poll(taken);
             for (int i = 0; i < count; i++) {
                 handler.onCompletion(taken[i]);
             }
+            isAny |= count > 0;
         }
+        return isAny;
     }
 }

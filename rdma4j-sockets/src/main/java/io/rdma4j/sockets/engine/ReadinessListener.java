@@ -14,4 +14,9 @@ public interface ReadinessListener {
      * @param hasOutput a write does not wait, or connecting has ended
      */
     void onReady(boolean hasInput, boolean hasOutput);
+
+    /** {@return whether it belongs to a selector, whose thread comes back for what a read does not find yet} Called as {@link #onReady}. */
+    default boolean isSelected() {
+        return false;
+    }
 }

@@ -78,12 +78,6 @@ public final class SelectorWait {
     /** Handles the events that are there, if nobody else does, without a wait. It runs no device. */
     public void poll() {
         engine.moved();
-        if (engine.tryLeadAtOnce()) {
-            try {
-                engine.leadAtOnce();
-            } finally {
-                engine.stopLeading();
-            }
-        }
+        engine.lookAtOnce();
     }
 }

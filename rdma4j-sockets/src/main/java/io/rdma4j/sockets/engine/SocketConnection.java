@@ -100,7 +100,7 @@ public final class SocketConnection
     private boolean isWriting;
     /** The last write has written a part. The next one is the rest of it, for which the messages need not begin short again. */
     private boolean hasStalled;
-    /** The last read has found bytes. Event loops read until nothing is left: then the device need not run for one connection alone. */
+    /** The last read has found bytes. */
     private boolean hasJustRead;
     private ReadinessListener listener = ReadinessListener.NONE;
     /** What the end of the copying is waited for with. */
@@ -461,34 +461,51 @@ public final class SocketConnection
     public void onCompletions() {
         lock.lock();
         try {
-            process(true);
+            look(true);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Handles what has completed, and posts what follows. */
+    /** Handles what has completed, posts what follows, and tells of that and of what the caller has changed. */
     private void process(boolean isArming) {
         RsocketStream open = stream;
-        if (open == null || phase == Phase.FREED) {
-            return;
+        if (open != null && phase != Phase.FREED) {
+            boolean _ = advance(open, isArming);
+            signal();
         }
+    }
+
+    /** As {@link #process}, where the caller has changed nothing: those who look again and again mostly find nothing to tell. */
+    private void look(boolean isArming) {
+        RsocketStream open = stream;
+        if (open != null && phase != Phase.FREED && advance(open, isArming)) {
+            signal();
+        }
+    }
+
+    /** {@return whether there was anything to handle or to post} */
+    private boolean advance(RsocketStream open, boolean isArming) {
         try {
             if (isArming) {
                 queue.requestNotification();
             }
-            queue.poll(handler);
-            transmit(open);
+            boolean hadCompletions = queue.poll(handler);
+            return transmit(open) || hadCompletions;
         } catch (RdmaException e) {
             fail(e);
+            return true;
         }
-        signal();
     }
 
-    private void transmit(RsocketStream open) throws RdmaException {
+    /** {@return whether anything was to be sent} */
+    private boolean transmit(RsocketStream open) throws RdmaException {
+        boolean isAny = false;
         while (!isBroken && open.pollTransmit(out)) {
             queue.post(out);
+            isAny = true;
         }
+        return isAny;
     }
 
     private void onCompletion(WorkCompletion completion) throws RdmaException {
@@ -598,9 +615,9 @@ public final class SocketConnection
         lock.lock();
         try {
             RsocketStream open = requireOpen();
-            if (open.readable() == 0 && !hasJustRead) {
+            if (open.readable() == 0 && !isLeftToSelector()) {
                 engine.moved();
-                process(false);
+                look(false);
             }
             hasJustRead = false;
             if (open.readable() == 0 || phase == Phase.FREED) {
@@ -618,6 +635,14 @@ public final class SocketConnection
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * {@return whether a read that finds nothing leaves the device to others} Event loops read until nothing is left, also in threads that go away
+     * then: the device would wait for one of these to come back, and not run for the thread that selects.
+     */
+    private boolean isLeftToSelector() {
+        return hasJustRead || listener.isSelected();
     }
 
     private long copy(RsocketStream open, ByteBuffer[] to, int first, long wanted) {
@@ -657,7 +682,7 @@ public final class SocketConnection
             return;
         }
         try {
-            transmit(open);
+            boolean _ = transmit(open);
         } catch (RdmaException e) {
             fail(e);
             signal();
@@ -728,7 +753,7 @@ public final class SocketConnection
                 }
                 engine.moved();
                 if (!engine.isLedByAnother()) {
-                    process(false);
+                    look(false);
                 }
                 hasLooked = true;
                 continue;
@@ -919,7 +944,7 @@ public final class SocketConnection
     public void poll() {
         lock.lock();
         try {
-            process(false);
+            look(false);
         } finally {
             lock.unlock();
         }

@@ -10,6 +10,7 @@ import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.RdmaInterruptedException;
+import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +56,8 @@ public final class SocketEngine implements Leadership {
     private final AtomicLong numbers = new AtomicLong();
     /** Of the leader alone. */
     private final TreeSet<Timer> timers = new TreeSet<>();
+    /** When the first of them is due. Written by the leader. */
+    private volatile long timerNs = FOREVER_NS;
     private final Thread thread;
     /** Stands for no connection: its events wake the leader. */
     private final CmId waker;
@@ -274,10 +277,34 @@ public final class SocketEngine implements Leadership {
         }
     }
 
-    /** Leads without a wait. */
-    void leadAtOnce() {
-        isWoken.set(false);
-        turn(0);
+    /** Handles what is there, without a wait, unless another thread leads. It runs no device. */
+    void lookAtOnce() {
+        if (!isWorthLeading() || !tryLeadAtOnce()) {
+            return;
+        }
+        try {
+            isWoken.set(false);
+            turn(0);
+        } finally {
+            stopLeading();
+        }
+    }
+
+    /** {@return whether a leader has something to do} A thread that selects again and again mostly finds nothing. */
+    private boolean isWorthLeading() {
+        return !tasks.isEmpty() || isDue(timerNs) || hasEvent();
+    }
+
+    private static boolean isDue(long atNs) {
+        return atNs != FOREVER_NS && atNs - System.nanoTime() <= 0;
+    }
+
+    private boolean hasEvent() {
+        try {
+            return set.poll(Duration.ZERO) != null;
+        } catch (RdmaException e) {
+            throw new IllegalStateException("the set of the engine stays open", e);
+        }
     }
 
     @Override
@@ -344,7 +371,7 @@ public final class SocketEngine implements Leadership {
         runTasks();
         long timeoutNs = Math.min(runTimers(), limitNs);
         if (tasks.isEmpty()) {
-            await(Duration.ofNanos(timeoutNs));
+            await(timeoutNs == 0 ? Duration.ZERO : Duration.ofNanos(timeoutNs));
         }
     }
 
@@ -360,23 +387,26 @@ public final class SocketEngine implements Leadership {
             Timer next = timers.first();
             long leftNs = next.atNs - System.nanoTime();
             if (leftNs > 0) {
+                timerNs = next.atNs;
                 return leftNs;
             }
             timers.remove(next);
             contain(next.task);
         }
+        timerNs = FOREVER_NS;
         return FOREVER_NS;
     }
 
     private void await(Duration timeout) {
         try {
-            if (set.poll(timeout) == null) {
-                return;
-            }
-            boolean isMore = true;
-            for (int i = 0; i < BATCH && isMore; i++) {
-                boolean hadCompletions = handleCompletions();
-                isMore = handleEvent() || hadCompletions;
+            WaitChannel<?> next = set.poll(timeout);
+            for (int i = 0; i < BATCH && next != null; i++) {
+                if (next.equals(completions)) {
+                    handleCompletions();
+                } else {
+                    handleEvent();
+                }
+                next = set.poll(Duration.ZERO);
             }
         } catch (RdmaInterruptedException e) {
             if (!Thread.currentThread().equals(thread)) {
@@ -387,29 +417,27 @@ public final class SocketEngine implements Leadership {
         }
     }
 
-    private boolean handleCompletions() throws RdmaException {
+    private void handleCompletions() throws RdmaException {
         CompletionQueue queue = completions.pollEvent(Duration.ZERO);
         if (queue == null) {
-            return false;
+            return;
         }
         queue.acknowledgeEvents(1);
         if (queue.userContext() instanceof CompletionUser user) {
             contain(user::onCompletions);
         }
-        return true;
     }
 
-    private boolean handleEvent() throws RdmaException {
+    private void handleEvent() throws RdmaException {
         CmEvent event = events.pollEvent(Duration.ZERO);
         if (event == null) {
-            return false;
+            return;
         }
         try (event) {
             if (event.id().userContext() instanceof EventUser user) {
                 contain(() -> handle(user, event));
             }
         }
-        return true;
     }
 
     private static void handle(EventUser user, CmEvent event) {

@@ -120,8 +120,9 @@ final class StreamQueue {
         postReceive(completed);
     }
 
-    void poll(CompletionHandler handler) throws RdmaException {
-        batch.poll(completions, handler);
+    /** As {@link CompletionBatch#poll}. */
+    boolean poll(CompletionHandler handler) throws RdmaException {
+        return batch.poll(completions, handler);
     }
 
     void requestNotification() throws RdmaException {
