@@ -11,6 +11,8 @@ import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionChanges;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -209,6 +211,26 @@ class CounterTest {
                 arrive(sealed(messageOfNoConnection()));
                 assertThat(counted(pair.b.node.context, counter)).isEqualTo(2);
             }
+            case LENT_PKTS -> {
+                writeAndReadLent();
+                assertCounted(pair.a, counter, 20);
+                assertCounted(pair.b, counter, 10);
+            }
+            case LENT_BYTES -> {
+                writeAndReadLent();
+                assertCounted(pair.a, counter, 20_000);
+                assertCounted(pair.b, counter, 10_000);
+            }
+            case BORROWED_PKTS -> {
+                writeAndReadLent();
+                assertCounted(pair.a, counter, 10);
+                assertCounted(pair.b, counter, 10);
+            }
+            case BORROWED_BYTES -> {
+                writeAndReadLent();
+                assertCounted(pair.a, counter, 10_000);
+                assertCounted(pair.b, counter, 10_000);
+            }
             case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
             case LINK_DOWNED, DROPPED_MISDIRECTED, DROPPED_MALFORMED ->
                 throw new IllegalArgumentException("not tested here");
@@ -251,6 +273,22 @@ class CounterTest {
     private void writeThreePackets(int goes) throws Exception {
         pair.a.write(1, 2500);
         pair.run(goes * 1_000_000L);
+    }
+
+    /** A write that is withdrawn once, a read, and a write that is too short to be lent. */
+    private void writeAndReadLent() throws Exception {
+        pair.simulation.network.memory.meet(1, 0, 0);
+        pair.simulation.network.memory.lend(0);
+        MemoryRegion region = pair.a.node.domain.register(pair.a.memory, AccessFlag.LOCAL_WRITE);
+        pair.a.queuePair.postSend(pair.a.request(1)
+                .write(pair.b.region.address() + Pair.MEMORY / 2, pair.b.region.rkey())
+                .add(region, 0, 10_000));
+        pair.a.node.poll();
+        region.reregister(new MemoryRegionChanges().access(AccessFlag.LOCAL_WRITE));
+        pair.a.read(2, 10_000);
+        pair.a.write(3, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
     }
 
     private void exceedReceiverNotReady() throws Exception {

@@ -13,7 +13,9 @@ import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
 import io.rdma4j.testkit.ExtendedQueuePairConformance;
 import io.rdma4j.testkit.MemoryRegionConformance;
 import io.rdma4j.testkit.QueuePairConformance;
+import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
+import io.rdma4j.testkit.TimestampConformance;
 
 import java.util.List;
 
@@ -32,6 +34,13 @@ final class SoftwareRuns {
     /** Everything, through memory that processes share; what groups and the connection manager send takes the system. */
     static final ConformanceRun SHARED = run("memory that processes share",
             ConformanceSuite.deviceClasses());
+    /** What sends packets, where the payloads of reliable connections are lent, and copied once. */
+    static final ConformanceRun LENT = run("memory that processes share, long messages copied once",
+            List.of(CompletionQueueConformance.class, CompletionEventConformance.class,
+                    ExtendedCompletionQueueConformance.class, MemoryRegionConformance.class,
+                    QueuePairConformance.class, ExtendedQueuePairConformance.class,
+                    AtomicConformance.class, SharedReceiveQueueConformance.class,
+                    RelaxedOrderingConformance.class, TimestampConformance.class));
     /** What uses reliable connections, where the connection manager makes them. */
     static final ConformanceRun CONNECTION_MANAGER = run(
             "UDP over the loopback interface, connected by the connection manager",
@@ -47,7 +56,7 @@ final class SoftwareRuns {
             "TCP over the loopback interface", ConformanceProfile.SOFTWARE_IWARP,
             ConformanceSuite.deviceClasses());
 
-    static final List<ConformanceRun> ALL = List.of(NETWORK, SHARED, DIRECT,
+    static final List<ConformanceRun> ALL = List.of(NETWORK, SHARED, LENT, DIRECT,
             CONNECTION_MANAGER, FAULTS, IWARP);
 
     private SoftwareRuns() {}

@@ -75,7 +75,8 @@ public abstract class Conformance implements DeviceUnderTest {
                 || connectionMethod() == ConnectionMethod.BY_HAND
                         ? new HandConnector(keep(device().open()), keep(peerDevice().open()))
                         : new CmConnector(this::keep, this);
-        return new Players(this::keep, Thread::onSpinWait, connector, settings, !isIwarp());
+        return new Players(this::keep, Thread::onSpinWait, connector,
+                allocatesMemory() ? settings.memoryOfDevice() : settings, !isIwarp());
     }
 
     /** {@return two connected ends of a reliable connection} */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.testkit;
 
+import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,14 @@ public interface DeviceUnderTest extends UnderTest {
     /** {@return how queue pairs of the device are connected, unless a case requires one method} */
     default ConnectionMethod connectionMethod() {
         return run().profile().connectionMethod();
+    }
+
+    /**
+     * {@return whether both ends have their memory from {@link ProtectionDomain#allocateRegion} and send longer messages, so that a
+     * device that treats such messages in a way of its own does so}
+     */
+    default boolean allocatesMemory() {
+        return false;
     }
 
     /** {@return the name by which ids choose the device; null where it is the best of its address anyway} */

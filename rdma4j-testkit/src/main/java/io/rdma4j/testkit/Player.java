@@ -30,6 +30,7 @@ import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -50,10 +51,10 @@ import static org.assertj.core.api.Assertions.fail;
  */
 final class Player {
     static final int DEPTH = 32;
-    static final int MEMORY = 16384;
+    static final int MEMORY = 32768;
     static final int SEND_AT = 0;
-    static final int RESULT_AT = 6144;
-    static final int RECEIVE_AT = 8192;
+    static final int RESULT_AT = 14336;
+    static final int RECEIVE_AT = 16384;
     static final int QKEY = 0x1111_1111;
     static final int PORT = 1;
 
@@ -121,11 +122,21 @@ final class Player {
                     .deviceMemory(deviceMemory, 0, MEMORY).access(zeroBased())));
         } else {
             deviceMemory = null;
-            memory = settings.memory.make();
+            memory = memory();
             region = keeper
                     .keep(settings.region.make(domain, memory, settings.regionAccess));
         }
         queuePair = queuePairs.make(this, queuePairAttributes());
+    }
+
+    private MemorySegment memory() throws RdmaException {
+        if (settings.memory != null) {
+            return settings.memory.make();
+        }
+        // The region that is tested is another one of the same memory, which may end or change without it.
+        return settings.isMemoryOfDevice
+                ? keeper.keep(domain.allocateRegion(MEMORY, AccessFlag.LOCAL_WRITE)).segment()
+                : Arena.ofAuto().allocate(MEMORY, 64);
     }
 
     /** {@return a GID of the port, an IPv4 one if there is one} */

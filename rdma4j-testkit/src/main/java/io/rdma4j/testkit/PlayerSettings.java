@@ -11,7 +11,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -20,11 +19,18 @@ import java.util.function.Consumer;
 final class PlayerSettings {
     /** The acknowledgement timeout of a test that needs no other one. */
     static final int TIMEOUT = 14;
+    private static final int MESSAGE = 3000;
+    /** Long enough that a device may lend it to another process. */
+    private static final int LONG_MESSAGE = 12_000;
 
     QueuePairType type = QueuePairType.RC;
     DomainMaker domain = DeviceContext::allocateProtectionDomain;
     QueueMaker queue = (context, domain) -> context.createCompletionQueue(4 * Player.DEPTH);
-    MemoryMaker memory = () -> Arena.ofAuto().allocate(Player.MEMORY, 64);
+    /** Makes the memory, if it is to be a special one. */
+    @Nullable
+    MemoryMaker memory;
+    /** Has its memory from {@link ProtectionDomain#allocateRegion}, unless it is a special one. */
+    boolean isMemoryOfDevice;
     RegionMaker region = ProtectionDomain::register;
     Set<AccessFlag> regionAccess = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
             AccessFlag.REMOTE_WRITE);
@@ -39,7 +45,7 @@ final class PlayerSettings {
     boolean signalAll;
     /** Has messages copied when they are posted, unless they are posted piece by piece. */
     boolean sendsInline;
-    int messageLength = 3000;
+    int messageLength = MESSAGE;
     int inlineData;
     int readAtomic = 1;
     int timeout = TIMEOUT;
@@ -76,6 +82,15 @@ final class PlayerSettings {
         type = value;
         // A datagram is one packet, and every path carries one of this size.
         messageLength = value == QueuePairType.UD ? 1000 : messageLength;
+        return this;
+    }
+
+    /** Has its memory from the device, and long messages where a test does not ask for others. */
+    PlayerSettings memoryOfDevice() {
+        isMemoryOfDevice = true;
+        if (messageLength == MESSAGE) {
+            messageLength = LONG_MESSAGE;
+        }
         return this;
     }
 

@@ -52,6 +52,14 @@ public enum Counter {
     RCVD_BYTES("bytes received: the payload of UDP, with the headers of this transport"),
     /** Request packets sent again. */
     RETRANSMITTED_PKTS("request packets sent again"),
+    /** Packets sent whose payload was lent to another process, which copies it from where it lies: among {@link #SENT_PKTS}. */
+    LENT_PKTS("packets sent whose payload was lent to another process, not copied"),
+    /** Bytes of the payloads that were lent. */
+    LENT_BYTES("bytes of payload lent to another process"),
+    /** Packets received whose payload was copied once, from where it lies in another process that has lent it. */
+    BORROWED_PKTS("packets received whose payload was copied from the memory of another process"),
+    /** Bytes of the payloads that were copied so. */
+    BORROWED_BYTES("bytes of payload copied from the memory of another process"),
     /** Congestion notifications (CNP) received; the software NIC does not slow down for them. */
     RP_CNP_IGNORED(
             "congestion notifications (CNP) received; the software NIC does not slow down for them"),

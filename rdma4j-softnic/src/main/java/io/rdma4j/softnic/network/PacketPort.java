@@ -15,6 +15,8 @@ public interface PacketPort {
     enum Sent {
         /** Accepted: it leaves at once, or with others at the next {@link #flush}. */
         SENT,
+        /** Accepted by a {@link MemoryPath}, whose reader copies the payload from where it lies. */
+        LENT,
         /** The network stack is full: the packet is kept and goes first; offer no other before {@link #flush}. */
         KEPT,
         /** The network stack refused it; it is lost, as on a wire. */

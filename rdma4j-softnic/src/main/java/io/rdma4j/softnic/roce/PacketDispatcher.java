@@ -227,6 +227,10 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         } catch (RuntimeException | InternalError defect) {
             engine.contain(queuePair, defect);
         }
+        if (packet.wasBorrowed()) {
+            queuePair.count(Counter.BORROWED_PKTS, packet.span(), Counter.BORROWED_BYTES,
+                    packet.payloadLength());
+        }
         engine.touched(queuePair);
     }
 

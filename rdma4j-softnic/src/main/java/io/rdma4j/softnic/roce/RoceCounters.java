@@ -9,6 +9,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 import static io.rdma4j.protocol.count.Counter.ACK_DEFERRED;
+import static io.rdma4j.protocol.count.Counter.BORROWED_BYTES;
+import static io.rdma4j.protocol.count.Counter.BORROWED_PKTS;
 import static io.rdma4j.protocol.count.Counter.COMPLETER_RETRY_ERR;
 import static io.rdma4j.protocol.count.Counter.DROPPED_BAD_QKEY;
 import static io.rdma4j.protocol.count.Counter.DROPPED_GHOST_ACK;
@@ -16,6 +18,8 @@ import static io.rdma4j.protocol.count.Counter.DROPPED_MESSAGE;
 import static io.rdma4j.protocol.count.Counter.DROPPED_NOT_READY;
 import static io.rdma4j.protocol.count.Counter.DROPPED_WRONG_SOURCE;
 import static io.rdma4j.protocol.count.Counter.DUPLICATE_REQUEST;
+import static io.rdma4j.protocol.count.Counter.LENT_BYTES;
+import static io.rdma4j.protocol.count.Counter.LENT_PKTS;
 import static io.rdma4j.protocol.count.Counter.OUT_OF_SEQ_REQUEST;
 import static io.rdma4j.protocol.count.Counter.RCVD_BYTES;
 import static io.rdma4j.protocol.count.Counter.RCVD_PKTS;
@@ -39,7 +43,8 @@ final class RoceCounters {
 
     private static final Set<Counter> OF_RC = with(DUPLICATE_REQUEST, OUT_OF_SEQ_REQUEST,
             RCVD_RNR_ERR, SEND_RNR_ERR, RCVD_SEQ_ERR, ACK_DEFERRED, RETRY_EXCEEDED_ERR,
-            RETRY_RNR_EXCEEDED_ERR, COMPLETER_RETRY_ERR, RETRANSMITTED_PKTS, DROPPED_GHOST_ACK);
+            RETRY_RNR_EXCEEDED_ERR, COMPLETER_RETRY_ERR, RETRANSMITTED_PKTS, LENT_PKTS, LENT_BYTES,
+            BORROWED_PKTS, BORROWED_BYTES, DROPPED_GHOST_ACK);
     private static final Set<Counter> OF_UC = with(DUPLICATE_REQUEST, OUT_OF_SEQ_REQUEST,
             DROPPED_MESSAGE);
     private static final Set<Counter> OF_UD = with(DROPPED_BAD_QKEY, DROPPED_MESSAGE);

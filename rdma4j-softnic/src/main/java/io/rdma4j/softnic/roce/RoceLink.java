@@ -21,6 +21,7 @@ import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 
@@ -325,6 +326,12 @@ final class RoceLink implements Link {
             result = PacketPort.Sent.REFUSED;
         }
         switch (result) {
+            case LENT -> {
+                RoceQueuePair lender = Objects.requireNonNull(queuePair);
+                lender.count(Counter.SENT_PKTS, packets, Counter.SENT_BYTES, length);
+                lender.count(Counter.LENT_PKTS, packets, Counter.LENT_BYTES,
+                        outgoing.payloadLength());
+            }
             case SENT, KEPT, UNREACHABLE -> {
                 if (queuePair == null) {
                     engine.counters().add(Counter.SENT_PKTS, packets);

@@ -33,8 +33,9 @@ import java.util.function.LongSupplier;
  * or, as a seed says, now this way and now that, and who reads does not always look.
  */
 public final class SimulatedMemory {
-    /** A process that writes what it likes has this nonce, and all its pages are of zeros. */
+    /** A process that writes what it likes has this nonce, and pages of zeros, which end after some sections. */
     public static final long HOSTILE = 1000;
+    private static final long HOSTILE_SECTIONS = 4;
     /** A process that has ended. */
     public static final long GONE = 1001;
     private static final int RINGS = 8;
@@ -230,8 +231,10 @@ public final class SimulatedMemory {
                         .ofAddress(high | number * LentSection.LENGTH)
                         .reinterpret(LentSection.LENGTH));
             }
-            return owner == HOSTILE ? Sparse.SECTION
-                    : owner == GONE ? LentSection.gone() : null;
+            if (owner == HOSTILE) {
+                return number < HOSTILE_SECTIONS ? Sparse.SECTION : LentSection.gone();
+            }
+            return owner == GONE ? LentSection.gone() : null;
         }
 
         @Override

@@ -33,6 +33,8 @@ public final class PacketView {
     private long piggyback;
     private boolean isPayloadGone;
     private boolean isLent;
+    /** Only if it is lent. */
+    private boolean isCopied;
     /** Where the sender says that it withdraws the payload. */
     private MemorySegment withdrawal = MemorySegment.NULL;
     private long withdrawalAt;
@@ -160,6 +162,7 @@ public final class PacketView {
      */
     public void lent(MemorySegment memory, long at) {
         isLent = true;
+        isCopied = false;
         withdrawal = memory;
         withdrawalAt = at;
     }
@@ -181,9 +184,13 @@ public final class PacketView {
         }
         // The sender withdraws first, and then changes the bytes.
         VarHandle.loadLoadFence();
-        return (long) LONG.getAcquire(withdrawal, withdrawalAt) == 0
-                ? CopyOutcome.DONE
-                : CopyOutcome.SOURCE_GONE;
+        isCopied = (long) LONG.getAcquire(withdrawal, withdrawalAt) == 0;
+        return isCopied ? CopyOutcome.DONE : CopyOutcome.SOURCE_GONE;
+    }
+
+    /** {@return whether the payload was copied from where another process has lent it, and not withdrawn before} */
+    public boolean wasBorrowed() {
+        return isLent && isCopied;
     }
 
     /** Forgets the payload, so that no memory is kept alive by a packet that was handled. */

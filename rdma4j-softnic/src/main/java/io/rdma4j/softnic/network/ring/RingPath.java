@@ -244,20 +244,28 @@ public final class RingPath implements MemoryPath {
         }
         return switch (writer.write(packet)) {
             case WRITTEN -> {
-                if (!isUnannounced) {
-                    isUnannounced = true;
-                    unannounced.add(this);
-                }
-                if (packet.payloadLength() >= LONG_PAYLOAD) {
-                    // The reader copies it while the next one is written.
-                    VarHandle.fullFence();
-                    wakeReader();
-                }
+                written(packet);
                 yield PacketPort.Sent.SENT;
+            }
+            case LENT -> {
+                written(packet);
+                yield PacketPort.Sent.LENT;
             }
             case PAYLOAD_GONE -> PacketPort.Sent.PAYLOAD_GONE;
             case FULL -> PacketPort.Sent.REFUSED;
         };
+    }
+
+    private void written(OutgoingPacket packet) {
+        if (!isUnannounced) {
+            isUnannounced = true;
+            unannounced.add(this);
+        }
+        if (packet.payloadLength() >= LONG_PAYLOAD) {
+            // The reader copies it while the next one is written.
+            VarHandle.fullFence();
+            wakeReader();
+        }
     }
 
     /** Wakes the reader if it sleeps. Must follow a fence after everything that was sent. */

@@ -133,6 +133,8 @@ final class RingWriter {
     /** The outcome of writing a packet. */
     enum Outcome {
         WRITTEN,
+        /** Written, but for its payload, which the reader is to copy from where it lies. */
+        LENT,
         /** There is no room for it. */
         FULL,
         /** The memory of its payload no longer exists; nothing was written. */
@@ -186,10 +188,11 @@ final class RingWriter {
             position += rest;
         }
         position += length;
-        if (isLent) {
-            lent(packet, place, at + payloadAt + RingLayout.LENT_WITHDRAWAL);
+        if (!isLent) {
+            return Outcome.WRITTEN;
         }
-        return Outcome.WRITTEN;
+        lent(packet, place, at + payloadAt + RingLayout.LENT_WITHDRAWAL);
+        return Outcome.LENT;
     }
 
     /** {@return whether a packet travels between the same addresses as the last one} Mostly it is of the same queue pair. */
