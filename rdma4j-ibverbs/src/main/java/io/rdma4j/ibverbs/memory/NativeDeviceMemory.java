@@ -10,7 +10,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -56,7 +55,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
                             + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
         }
         services.children().add(ObjectKind.DEVICE_MEMORY);
-        services.owned().add(OwnedObjects.Kind.DEVICE_MEMORY, this);
+        services.owned().add(ObjectKind.DEVICE_MEMORY, this);
     }
 
     @Override
@@ -139,7 +138,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
                     .check(operation, "the device could not free it");
             isClosed = true;
             services.children().remove(ObjectKind.DEVICE_MEMORY);
-            services.owned().remove(OwnedObjects.Kind.DEVICE_MEMORY, this);
+            services.owned().remove(ObjectKind.DEVICE_MEMORY, this);
         } finally {
             services.unlock();
         }

@@ -8,7 +8,6 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -35,7 +34,7 @@ public final class NativeThreadDomain implements ThreadDomain {
                     .pointer(operation, "the driver has no thread domains, or no room for another");
         }
         services.children().add(ObjectKind.THREAD_DOMAIN);
-        services.owned().add(OwnedObjects.Kind.THREAD_DOMAIN, this);
+        services.owned().add(ObjectKind.THREAD_DOMAIN, this);
     }
 
     @Override
@@ -74,7 +73,7 @@ public final class NativeThreadDomain implements ThreadDomain {
                     .check(operation, "the device could not free it");
             isClosed = true;
             services.children().remove(ObjectKind.THREAD_DOMAIN);
-            services.owned().remove(OwnedObjects.Kind.THREAD_DOMAIN, this);
+            services.owned().remove(ObjectKind.THREAD_DOMAIN, this);
         } finally {
             services.unlock();
         }
