@@ -40,7 +40,7 @@ public enum ObjectKind {
     }
 
     /** {@return its name in messages} */
-    String text() {
+    public String text() {
         return text;
     }
 }

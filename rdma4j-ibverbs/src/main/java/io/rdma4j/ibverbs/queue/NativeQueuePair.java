@@ -242,9 +242,6 @@ public final class NativeQueuePair
 
     @Override
     public QueuePairState state() {
-        if (control.isClosed()) {
-            throw new IllegalStateException("the queue pair is closed");
-        }
         return control.flushedState();
     }
 

@@ -231,10 +231,7 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public QueuePairState state() {
-        if (control.isClosed()) {
-            throw new IllegalStateException("the queue pair is closed");
-        }
-        return control.state();
+        return control.flushedState();
     }
 
     @Override
