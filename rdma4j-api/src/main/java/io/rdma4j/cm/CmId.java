@@ -74,7 +74,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     private final IdExchange.Kind kind;
     private final IdStateMachine states = new IdStateMachine();
-    private final IdOptions options = new IdOptions();
+    private final IdOptions options;
     private final IdChannel events;
     private final IdAddresses addresses;
     private final IdRoute route;
@@ -97,6 +97,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
             throws RdmaException {
         AddressInfo.requireFitting(space, type);
         kind = new IdExchange.Kind(space, type);
+        options = new IdOptions(states, type);
         events = new IdChannel(this, states, channel);
         addresses = new IdAddresses(space, states, options, events, this::onDeviceGone);
         route = new IdRoute(states, events, addresses);
@@ -248,13 +249,6 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
         }
     }
 
-    /** @throws RdmaException EBADF if the id is closed */
-    private void requireOpen() throws RdmaException {
-        if (states.is(IdState.CLOSED)) {
-            throw new RdmaClosedException("use id", IdState.CLOSED.hint());
-        }
-    }
-
     // ---------------------------------------------------------------- properties
 
     /**
@@ -308,7 +302,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     @Override
     public ProtectionDomain protectionDomain() throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         QueuePair queuePair = own.queuePair();
         return queuePair != null
                 ? queuePair.protectionDomain()
@@ -328,7 +322,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
 
     @Override
     public QueuePair requireQueuePair() throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         QueuePair queuePair = own.queuePair();
         if (queuePair == null && own.wasClosed()) {
             throw RdmaClosedException.of("queue pair");
@@ -410,12 +404,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         present ones; EOPNOTSUPP if ids cannot use it on this machine, saying why; EINVAL once the id has an address
      */
     public void device(String name) throws RdmaException {
-        requireOpen();
-        if (!states.is(IdState.IDLE)) {
-            throw states.wrong("choose device");
-        }
-        DeviceSelection.of(name).requireKnown("choose device");
-        options.device = name;
+        options.device(name);
     }
 
     /**
@@ -425,8 +414,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EBADF if the id is closed
      */
     public void typeOfService(int value) throws RdmaException {
-        checkOption("type of service", value, 255);
-        options.typeOfService = value;
+        options.typeOfService(value);
     }
 
     /**
@@ -436,11 +424,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EINVAL to set it once the id listens, or to clear it once the id is bound
      */
     public void reuseAddress(boolean value) throws RdmaException {
-        requireOpen();
-        if (value ? states.is(IdState.LISTENING) : !states.is(IdState.IDLE)) {
-            throw states.wrong("reuse address");
-        }
-        options.reuseAddress = value;
+        options.reuseAddress(value);
         addresses.onOptionsChanged();
     }
 
@@ -451,11 +435,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EINVAL unless the id is new or bound
      */
     public void addressFamilyOnly(boolean value) throws RdmaException {
-        requireOpen();
-        if (!states.is(IdState.IDLE) && !states.is(IdState.BOUND)) {
-            throw states.wrong("serve one IP version only");
-        }
-        options.addressFamilyOnly = value;
+        options.addressFamilyOnly(value);
         addresses.onOptionsChanged();
     }
 
@@ -467,13 +447,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EINVAL if the id's queue pair is not of type RC
      */
     public void ackTimeoutExponent(int exponent) throws RdmaException {
-        checkOption("acknowledgement time-out", exponent, 31);
-        QueuePairType type = kind.type();
-        if (type != QueuePairType.RC) {
-            throw new RdmaException(Errno.EINVAL, "set acknowledgement time-out",
-                    "a queue pair of type " + type + " waits for no acknowledgement");
-        }
-        options.ackTimeoutExponent = exponent;
+        options.ackTimeoutExponent(exponent);
     }
 
     /**
@@ -486,16 +460,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException EBADF if the id is closed
      */
     public void pathMtu(@Nullable Mtu value) throws RdmaException {
-        requireOpen();
-        options.pathMtu = value;
-    }
-
-    private void checkOption(String name, int value, int maximum) throws RdmaException {
-        requireOpen();
-        if (value < 0 || value > maximum) {
-            throw new IllegalArgumentException(
-                    "the " + name + " must be from 0 to " + maximum + ", not " + value);
-        }
+        options.pathMtu(value);
     }
 
     // ---------------------------------------------------------------- addresses and routes
@@ -569,7 +534,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         step(() -> resolver.start(node, service, hints));
     }
 
@@ -579,7 +544,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException ENODATA before ADDRINFO_RESOLVED
      */
     public List<AddressInfo> queryAddressInfo() throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         return resolver.found();
     }
 
@@ -773,7 +738,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void listen(int backlog) throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         if (backlog < 0) {
             throw new IllegalArgumentException("a backlog cannot be " + backlog);
         }
@@ -805,7 +770,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         EINTR when interrupted, EBADF when the id is closed; as {@link #createQueuePair} if it creates one
      */
     public CmId awaitRequest() throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         backlog.requireSynchronousListener();
         return taken(channel().awaitEvent());
     }
@@ -817,7 +782,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * @throws RdmaException as {@link #awaitRequest}
      */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         backlog.requireSynchronousListener();
         CmEvent event = channel().pollEvent(timeout);
         return event == null ? null : taken(event);
@@ -1031,7 +996,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      *         is synchronous already, EBADF if the channel is closed
      */
     public void migrate(@Nullable CmEventChannel channel) throws RdmaException {
-        requireOpen();
+        states.requireUsable();
         step(() -> backlog.migrate(channel));
         if (channel == null && states.is(IdState.ENDED)) {
             // As if it had been synchronous when the connection ended: the event of that reaches no thread any more.

@@ -48,7 +48,7 @@ final class IdGroups {
             }
             requireBeforeRoute();
             addresses.device();
-            JoinRequest request = new JoinRequest(group, own(group), options.typeOfService,
+            JoinRequest request = new JoinRequest(group, own(group), options.typeOfService(),
                     membership == MulticastMembership.SEND_ONLY_FULL_MEMBER);
             begin(datagram, request, context);
             step.complete(JOIN, CmEventType.MULTICAST_JOIN);

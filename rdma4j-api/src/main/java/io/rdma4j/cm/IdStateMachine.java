@@ -44,6 +44,13 @@ final class IdStateMachine {
         }
     }
 
+    /** @throws RdmaClosedException if the id is closed; for the program that uses it */
+    void requireUsable() throws RdmaClosedException {
+        if (is(IdState.CLOSED)) {
+            throw new RdmaClosedException("use id", IdState.CLOSED.hint());
+        }
+    }
+
     /** @throws IllegalStateException if the id is closed; for its parts, as {@link #closed()} */
     void requireOpen() {
         if (is(IdState.CLOSED)) {

@@ -91,13 +91,13 @@ final class ListenBacklog {
                 : StandardProtocolFamily.INET6;
         return new ListenRequest(kind.space(), kind.type(), bound.getPort(), null,
                 address.isAnyLocalAddress() ? null : address,
-                options.addressFamilyOnly ? family : null, backlog, null);
+                options.addressFamilyOnly() ? family : null, backlog, null);
     }
 
     List<InetSocketAddress> addresses() {
         InetSocketAddress bound = addresses.local();
         return states.is(IdState.LISTENING) && bound != null
-                ? listeners.addresses(bound, options.addressFamilyOnly)
+                ? listeners.addresses(bound, options.addressFamilyOnly())
                 : List.of();
     }
 

@@ -50,8 +50,8 @@ final class PortTable {
         }
 
         private void apply(IdOptions options) {
-            isShared = options.reuseAddress;
-            isFamilyOnly = options.addressFamilyOnly;
+            isShared = options.reuseAddress();
+            isFamilyOnly = options.addressFamilyOnly();
         }
 
         InetSocketAddress address() {

@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.device;
 
-/** The kinds of objects that a device counts. */
+/**
+ * The kinds of a device's objects, which it counts and closes: in the order in which {@link OwnedObjects} closes them, each before
+ * what it may depend on.
+ */
 public enum ObjectKind {
-    /** {@code ibv_ah}. */
-    ADDRESS_HANDLE("address handle"),
-    /** {@code ibv_cq}. */
-    COMPLETION_QUEUE("completion queue"),
-    /** {@code ibv_dm}. */
-    DEVICE_MEMORY("device memory"),
-    /** {@code ibv_mr}. */
-    MEMORY_REGION("memory region"),
-    /** {@code ibv_mw}. */
+    /** {@code ibv_mw}. Before the queue pairs that they are bound by, and the regions that they are bound to. */
     MEMORY_WINDOW("memory window"),
-    /** A group of the system that queue pairs are members of. */
+    /** {@code ibv_flow}, which feeds a queue pair. */
+    FLOW("flow"),
+    /** A group of the system that queue pairs are members of. All memberships of one queue pair are closed as one. */
     MULTICAST_GROUP("multicast group"),
-    /** A {@code ibv_pd} made of another. */
-    PARENT_DOMAIN("parent domain"),
-    /** {@code ibv_pd}. */
-    PROTECTION_DOMAIN("protection domain"),
     /** {@code ibv_qp}. */
     QUEUE_PAIR("queue pair"),
-    /** {@code ibv_srq}. */
+    /** {@code ibv_srq}. After the queue pairs that take from it. */
     SHARED_RECEIVE_QUEUE("shared receive queue"),
-    /** {@code ibv_td}. */
-    THREAD_DOMAIN("thread domain"),
-    /** {@code ibv_xrcd}. */
-    XRC_DOMAIN("XRC domain");
+    /** {@code ibv_ah}. */
+    ADDRESS_HANDLE("address handle"),
+    /** {@code ibv_mr}. After the windows that are bound to it. */
+    MEMORY_REGION("memory region"),
+    /** {@code ibv_dm}. After its regions. */
+    DEVICE_MEMORY("device memory"),
+    /** {@code ibv_cq}. After the queue pairs that complete there. */
+    COMPLETION_QUEUE("completion queue"),
+    /** {@code ibv_xrcd}. After its queue pairs and shared receive queues. */
+    XRC_DOMAIN("XRC domain"),
+    /** A {@code ibv_pd} made of another, which counts it by this kind. It is closed as a protection domain. */
+    PARENT_DOMAIN("parent domain"),
+    /** {@code ibv_pd}. After all that was made in it, queues among it; a parent domain of another one before that. */
+    PROTECTION_DOMAIN("protection domain"),
+    /** {@code ibv_td}. After the parent domains that have it. */
+    THREAD_DOMAIN("thread domain");
 
     private final String text;
 
@@ -35,7 +40,7 @@ public enum ObjectKind {
     }
 
     /** {@return its name in messages} */
-    String text() {
+    public String text() {
         return text;
     }
 }

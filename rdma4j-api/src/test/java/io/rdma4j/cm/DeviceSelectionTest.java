@@ -5,7 +5,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmContext;
-import io.rdma4j.spi.ListeningDevices;
+import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.DeviceKind;
@@ -572,7 +572,7 @@ class DeviceSelectionTest {
         FakeProvider.offer(nativeDevice);
         CmId listener = id();
         listener.listen(2);
-        ListeningDevices devices = nativeDevice.context().listenCalls.getLast().devices();
+        ListenRequest.Devices devices = nativeDevice.context().listenCalls.getLast().devices();
         assertThat(devices).isNotNull();
         assertThat(devices.named("zzz1")).isNull();
         assertThat(devices.named(nativeDevice.name())).isSameAs(nativeDevice.context());

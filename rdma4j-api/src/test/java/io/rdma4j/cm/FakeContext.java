@@ -24,12 +24,7 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.CompletionQueueInitAttributes;
-import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.EthernetAddress;
-import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -38,20 +33,14 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
-import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.TransportType;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,7 +48,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 /** An open {@link FakeDevice}: it makes no connections, and records its calls. */
-final class FakeContext implements CmContext {
+final class FakeContext extends RefusingContext implements CmContext {
     final List<InetAddress> addresses = new ArrayList<>(
             List.of(FakeDevice.FIRST, FakeDevice.SECOND));
     final List<Watcher> watchers = new ArrayList<>();
@@ -94,15 +83,9 @@ final class FakeContext implements CmContext {
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
+        super(device);
         asyncEventChannel = new DeviceEventChannel(device.name());
         this.device = device;
-    }
-
-    // ---------------------------------------------------------------- what tests use
-
-    @Override
-    public RdmaDevice device() {
-        return device;
     }
 
     @Override
@@ -324,96 +307,6 @@ final class FakeContext implements CmContext {
         public void close() {
             closing.run();
         }
-    }
-
-    // ---------------------------------------------------------------- what no test needs
-
-    @Override
-    public @Nullable QueuePair queuePair(int number) {
-        return null;
-    }
-
-    @Override
-    public void closeAll() throws RdmaException {
-        close();
-    }
-
-    private static RdmaException unsupported() {
-        return RdmaException.unsupported("use fake device", "it has a connection manager only");
-    }
-
-    @Override
-    public DeviceAttributes queryDevice() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public long queryClock() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public long queryPortSpeedMbps(int port) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public Gid queryGid(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public GidEntry queryGidEntry(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public int queryPkey(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public int pkeyIndex(int port, int pkey) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
-            MemorySegment header) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ExtendedCompletionQueue createExtendedCompletionQueue(
-            CompletionQueueInitAttributes attributes)
-            throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ThreadDomain allocateThreadDomain() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
-            throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public Map<String, Long> counters() {
-        return Map.of();
     }
 
     @Override

@@ -18,7 +18,7 @@ class ApiStructureTest extends StructureContract {
             Set.of("event", "observe.registry"),
             Set.of("jdk", "observe.jmx", "state"));
     /** Circles of more than five classes. They may shrink, and no further one may come. */
-    private static final Map<String, Integer> KNOTS = Map.of("spi", 6, "verbs", 29);
+    private static final Map<String, Integer> KNOTS = Map.of("verbs", 29);
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("AsynchronousEvent.PROBE",
             "ConnectionEvent.PROBE", "EventDetails.NONE",

@@ -24,7 +24,6 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The datagram socket of a channel, which has no state of its own but the time that receiving may take, and the room of the packets it has filled.
@@ -33,28 +32,23 @@ import java.util.concurrent.TimeUnit;
 final class ChannelDatagramSocket extends DatagramSocket {
     private final DatagramChannel channel;
     private final DatagramOperations operations;
+    private final SocketOfChannel common;
     /** Whether programs see the channel. */
     private final boolean showsChannel;
     private final PacketRooms rooms = new PacketRooms();
-    private volatile int timeoutMs;
 
     ChannelDatagramSocket(DatagramChannel channel, DatagramOperations operations,
             boolean showsChannel) {
         super(new NoDatagrams());
         this.channel = channel;
         this.operations = operations;
+        common = new SocketOfChannel(channel);
         this.showsChannel = showsChannel;
     }
 
     @Override
     public @Nullable DatagramChannel getChannel() {
         return showsChannel ? channel : null;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
     }
 
     private static <T> T translated(SocketExceptions.Call<T> call) throws SocketException {
@@ -205,10 +199,7 @@ final class ChannelDatagramSocket extends DatagramSocket {
             try {
                 ByteBuffer room = ByteBuffer.wrap(packet.getData(), packet.getOffset(),
                         rooms.of(packet));
-                int limitMs = timeoutMs;
-                SocketAddress from = operations.receive(room, limitMs == 0
-                        ? Long.MAX_VALUE
-                        : TimeUnit.MILLISECONDS.toNanos(limitMs));
+                SocketAddress from = operations.receive(room, common.timeoutNs());
                 rooms.fill(packet, room.position() - packet.getOffset());
                 packet.setSocketAddress(from);
             } catch (SocketTimeoutException | ClosedByInterruptException e) {
@@ -258,84 +249,64 @@ final class ChannelDatagramSocket extends DatagramSocket {
 
     // ---------------------------------------------------------------- options
 
-    private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        translated(() -> channel.setOption(name, value));
-    }
-
-    private <T> T get(SocketOption<T> name) throws SocketException {
-        return translated(() -> channel.getOption(name));
-    }
-
     @Override
     public void setSoTimeout(int milliseconds) throws SocketException {
-        requireOpen();
-        if (milliseconds < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        timeoutMs = milliseconds;
+        common.setTimeoutMs(milliseconds);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        requireOpen();
-        return timeoutMs;
+        return common.timeoutMs();
     }
 
     @Override
     public void setSendBufferSize(int bytes) throws SocketException {
-        set(StandardSocketOptions.SO_SNDBUF, requireSize(bytes, "Invalid send size"));
+        common.setSize(StandardSocketOptions.SO_SNDBUF, bytes, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_SNDBUF);
+        return common.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int bytes) throws SocketException {
-        set(StandardSocketOptions.SO_RCVBUF, requireSize(bytes, "Invalid receive size"));
+        common.setSize(StandardSocketOptions.SO_RCVBUF, bytes, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_RCVBUF);
-    }
-
-    private static int requireSize(int bytes, String otherwise) {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException(otherwise);
-        }
-        return bytes;
+        return common.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setReuseAddress(boolean isOn) throws SocketException {
-        set(StandardSocketOptions.SO_REUSEADDR, isOn);
+        common.set(StandardSocketOptions.SO_REUSEADDR, isOn);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return get(StandardSocketOptions.SO_REUSEADDR);
+        return common.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setBroadcast(boolean isOn) throws SocketException {
-        set(StandardSocketOptions.SO_BROADCAST, isOn);
+        common.set(StandardSocketOptions.SO_BROADCAST, isOn);
     }
 
     @Override
     public boolean getBroadcast() throws SocketException {
-        return get(StandardSocketOptions.SO_BROADCAST);
+        return common.get(StandardSocketOptions.SO_BROADCAST);
     }
 
     @Override
     public void setTrafficClass(int typeOfService) throws SocketException {
-        set(StandardSocketOptions.IP_TOS, typeOfService);
+        common.set(StandardSocketOptions.IP_TOS, typeOfService);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return get(StandardSocketOptions.IP_TOS);
+        return common.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Arrays;
 
@@ -38,9 +40,27 @@ abstract class ChannelReadiness implements ReadinessListener {
         boolean isSelected();
     }
 
-    /** A channel of this package that decides what it is when it is used. */
+    /** A channel that programs do not see by its class. */
     interface Owner {
         ChannelReadiness readiness();
+    }
+
+    /** A channel of a connection that has one. */
+    abstract static class OfStreams extends SocketChannel {
+        OfStreams(SelectorProvider provider) {
+            super(provider);
+        }
+
+        abstract ChannelReadiness readiness();
+    }
+
+    /** A listening channel that has one. */
+    abstract static class OfListeners extends ServerSocketChannel {
+        OfListeners(SelectorProvider provider) {
+            super(provider);
+        }
+
+        abstract ChannelReadiness readiness();
     }
 
     /** A channel for datagrams that has one. */
@@ -52,11 +72,34 @@ abstract class ChannelReadiness implements ReadinessListener {
         abstract ChannelReadiness readiness();
     }
 
+    /** Tells the listeners of one channel what the channel behind it tells. */
+    private record Forwarding(ChannelReadiness to) implements Listener {
+        @Override
+        public void onReady(int operations) {
+            to.onReady(operations);
+        }
+
+        @Override
+        public void onRedirected() {
+            to.onRedirected();
+        }
+
+        @Override
+        public void onRelease() {
+            to.releaseDelegate();
+        }
+
+        @Override
+        public boolean isSelected() {
+            return to.isSelected();
+        }
+    }
+
     /** {@return that of a channel, null if it has none} */
     static @Nullable ChannelReadiness of(SelectableChannel channel) {
         return switch (channel) {
-            case RdmaSocketChannel stream -> stream.readiness();
-            case RdmaServerSocketChannel listening -> listening.readiness();
+            case OfStreams stream -> stream.readiness();
+            case OfListeners listening -> listening.readiness();
             case OfDatagrams datagrams -> datagrams.readiness();
             case Owner other -> other.readiness();
             default -> null;
@@ -119,6 +162,11 @@ abstract class ChannelReadiness implements ReadinessListener {
         for (Listener each : listeners) {
             each.onRelease();
         }
+    }
+
+    /** Tells the listeners of a channel that stands before this one, too. */
+    final void forwardTo(ChannelReadiness to) {
+        add(new Forwarding(to));
     }
 
     final synchronized void add(Listener listener) {

@@ -15,7 +15,6 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /** The server socket of a channel, which has no state of its own but the time that accepting may take. Thread safe. */
 final class ChannelServerSocket extends ServerSocket {
@@ -24,7 +23,7 @@ final class ChannelServerSocket extends ServerSocket {
 
     private final ServerSocketChannel channel;
     private final Operations operations;
-    private volatile int timeoutMs;
+    private final SocketOfChannel common;
 
     /** What it needs of the channel beside the public methods. */
     interface Operations {
@@ -46,17 +45,12 @@ final class ChannelServerSocket extends ServerSocket {
         super(new NoEndpoint());
         this.channel = channel;
         this.operations = operations;
+        common = new SocketOfChannel(channel);
     }
 
     @Override
     public ServerSocketChannel getChannel() {
         return channel;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
     }
 
     @Override
@@ -72,9 +66,7 @@ final class ChannelServerSocket extends ServerSocket {
 
     @Override
     public Socket accept() throws IOException {
-        long limitNs = timeoutMs == 0
-                ? Long.MAX_VALUE
-                : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        long limitNs = common.timeoutNs();
         return SocketExceptions.translated(() -> operations.accept(limitNs)).socket();
     }
 
@@ -107,51 +99,39 @@ final class ChannelServerSocket extends ServerSocket {
 
     @Override
     public boolean isClosed() {
-        return !channel.isOpen();
+        return common.isClosed();
     }
 
     // ---------------------------------------------------------------- options
 
     @Override
     public void setSoTimeout(int milliseconds) throws SocketException {
-        requireOpen();
-        if (milliseconds < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        timeoutMs = milliseconds;
+        common.setTimeoutMs(milliseconds);
     }
 
     @Override
     public int getSoTimeout() throws IOException {
-        requireOpen();
-        return timeoutMs;
+        return common.timeoutMs();
     }
 
     @Override
     public void setReuseAddress(boolean isOn) throws SocketException {
-        SocketExceptions.translatedAll(
-                () -> channel.setOption(StandardSocketOptions.SO_REUSEADDR, isOn));
+        common.set(StandardSocketOptions.SO_REUSEADDR, isOn);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return SocketExceptions.translatedAll(
-                () -> channel.getOption(StandardSocketOptions.SO_REUSEADDR));
+        return common.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setReceiveBufferSize(int bytes) throws SocketException {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException("size cannot be 0 or negative");
-        }
-        SocketExceptions.translatedAll(
-                () -> channel.setOption(StandardSocketOptions.SO_RCVBUF, bytes));
+        common.setSize(StandardSocketOptions.SO_RCVBUF, bytes, "size cannot be 0 or negative");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return SocketExceptions.translatedAll(
-                () -> channel.getOption(StandardSocketOptions.SO_RCVBUF));
+        return common.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override

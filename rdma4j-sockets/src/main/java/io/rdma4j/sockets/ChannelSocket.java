@@ -21,7 +21,6 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The socket of a channel, which has no state of its own but the time that reads may take and what is kept for programs that ask.
@@ -30,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 final class ChannelSocket extends Socket {
     private final SocketChannel channel;
     private final BlockingOperations operations;
-    private volatile int timeoutMs;
+    private final SocketOfChannel common;
     private volatile boolean isUrgentInline;
 
     private ChannelSocket(SocketChannel channel, BlockingOperations operations)
@@ -38,6 +37,7 @@ final class ChannelSocket extends Socket {
         super((SocketImpl) null);
         this.channel = channel;
         this.operations = operations;
+        common = new SocketOfChannel(channel);
     }
 
     static ChannelSocket of(SocketChannel channel, BlockingOperations operations) {
@@ -51,12 +51,6 @@ final class ChannelSocket extends Socket {
     @Override
     public SocketChannel getChannel() {
         return channel;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
     }
 
     // ---------------------------------------------------------------- addresses
@@ -77,7 +71,7 @@ final class ChannelSocket extends Socket {
             throw new IllegalArgumentException("connect: The address can't be null");
         }
         if (remote instanceof InetSocketAddress internet && internet.isUnresolved()) {
-            requireOpen();
+            common.requireOpen();
             if (channel.isConnected()) {
                 throw new SocketException("Already connected");
             }
@@ -88,13 +82,9 @@ final class ChannelSocket extends Socket {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         SocketExceptions.translated(() -> {
-            operations.connect(remote, limitNs(limitMs));
+            operations.connect(remote, SocketOfChannel.nanoseconds(limitMs));
             return this;
         });
-    }
-
-    private static long limitNs(int limitMs) {
-        return limitMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(limitMs);
     }
 
     @Override
@@ -137,7 +127,7 @@ final class ChannelSocket extends Socket {
 
     @Override
     public InputStream getInputStream() throws IOException {
-        requireOpen();
+        common.requireOpen();
         requireConnected();
         if (isInputShutdown()) {
             throw new SocketException("Socket input is shutdown");
@@ -147,7 +137,7 @@ final class ChannelSocket extends Socket {
 
     @Override
     public OutputStream getOutputStream() throws IOException {
-        requireOpen();
+        common.requireOpen();
         requireConnected();
         if (isOutputShutdown()) {
             throw new SocketException("Socket output is shutdown");
@@ -174,7 +164,7 @@ final class ChannelSocket extends Socket {
             Objects.checkFromIndexSize(offset, length, into.length);
             return length == 0
                     ? 0
-                    : operations.read(ByteBuffer.wrap(into, offset, length), limitNs(timeoutMs));
+                    : operations.read(ByteBuffer.wrap(into, offset, length), common.timeoutNs());
         }
 
         @Override
@@ -249,7 +239,7 @@ final class ChannelSocket extends Socket {
 
     @Override
     public boolean isClosed() {
-        return !channel.isOpen();
+        return common.isClosed();
     }
 
     @Override
@@ -264,116 +254,96 @@ final class ChannelSocket extends Socket {
 
     // ---------------------------------------------------------------- options
 
-    private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        SocketExceptions.translatedAll(() -> channel.setOption(name, value));
-    }
-
-    private <T> T get(SocketOption<T> name) throws SocketException {
-        return SocketExceptions.translatedAll(() -> channel.getOption(name));
-    }
-
-    private static int requireSize(int bytes, String what) {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException(what);
-        }
-        return bytes;
-    }
-
     @Override
     public void setTcpNoDelay(boolean isOn) throws SocketException {
-        set(StandardSocketOptions.TCP_NODELAY, isOn);
+        common.set(StandardSocketOptions.TCP_NODELAY, isOn);
     }
 
     @Override
     public boolean getTcpNoDelay() throws SocketException {
-        return get(StandardSocketOptions.TCP_NODELAY);
+        return common.get(StandardSocketOptions.TCP_NODELAY);
     }
 
     @Override
     public void setSoLinger(boolean isOn, int seconds) throws SocketException {
-        set(StandardSocketOptions.SO_LINGER, isOn ? seconds : -1);
+        common.set(StandardSocketOptions.SO_LINGER, isOn ? seconds : -1);
     }
 
     @Override
     public int getSoLinger() throws SocketException {
-        return get(StandardSocketOptions.SO_LINGER);
+        return common.get(StandardSocketOptions.SO_LINGER);
     }
 
     @Override
     public void setOOBInline(boolean isOn) throws SocketException {
-        requireOpen();
+        common.requireOpen();
         isUrgentInline = isOn;
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        requireOpen();
+        common.requireOpen();
         return isUrgentInline;
     }
 
     @Override
     public void setSoTimeout(int milliseconds) throws SocketException {
-        requireOpen();
-        if (milliseconds < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        timeoutMs = milliseconds;
+        common.setTimeoutMs(milliseconds);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        requireOpen();
-        return timeoutMs;
+        return common.timeoutMs();
     }
 
     @Override
     public void setSendBufferSize(int bytes) throws SocketException {
-        set(StandardSocketOptions.SO_SNDBUF, requireSize(bytes, "Invalid send size"));
+        common.setSize(StandardSocketOptions.SO_SNDBUF, bytes, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_SNDBUF);
+        return common.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int bytes) throws SocketException {
-        set(StandardSocketOptions.SO_RCVBUF, requireSize(bytes, "Invalid receive size"));
+        common.setSize(StandardSocketOptions.SO_RCVBUF, bytes, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_RCVBUF);
+        return common.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setKeepAlive(boolean isOn) throws SocketException {
-        set(StandardSocketOptions.SO_KEEPALIVE, isOn);
+        common.set(StandardSocketOptions.SO_KEEPALIVE, isOn);
     }
 
     @Override
     public boolean getKeepAlive() throws SocketException {
-        return get(StandardSocketOptions.SO_KEEPALIVE);
+        return common.get(StandardSocketOptions.SO_KEEPALIVE);
     }
 
     @Override
     public void setTrafficClass(int typeOfService) throws SocketException {
-        set(StandardSocketOptions.IP_TOS, typeOfService);
+        common.set(StandardSocketOptions.IP_TOS, typeOfService);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return get(StandardSocketOptions.IP_TOS);
+        return common.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override
     public void setReuseAddress(boolean isOn) throws SocketException {
-        set(StandardSocketOptions.SO_REUSEADDR, isOn);
+        common.set(StandardSocketOptions.SO_REUSEADDR, isOn);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return get(StandardSocketOptions.SO_REUSEADDR);
+        return common.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override

@@ -34,7 +34,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * @since 0.1.0
  */
-public final class RdmaServerSocketChannel extends ServerSocketChannel {
+public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners {
     /** As {@link ServerSocket} has it. */
     private static final int BACKLOG = 50;
 
@@ -57,6 +57,7 @@ public final class RdmaServerSocketChannel extends ServerSocketChannel {
         this.family = family;
     }
 
+    @Override
     ChannelReadiness readiness() {
         return readiness;
     }

@@ -48,7 +48,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * @since 0.1.0
  */
-public final class RdmaSocketChannel extends SocketChannel {
+public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
 
     private enum State {
@@ -89,6 +89,7 @@ public final class RdmaSocketChannel extends SocketChannel {
         accepted.listener(readiness);
     }
 
+    @Override
     ChannelReadiness readiness() {
         return readiness;
     }

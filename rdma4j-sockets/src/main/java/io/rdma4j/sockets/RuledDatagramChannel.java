@@ -17,12 +17,9 @@ import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.MembershipKey;
-import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
@@ -39,36 +36,29 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final @Nullable ProtocolFamily family;
     /** Before the lock of the blocking mode. */
     private final ReentrantLock stateLock = new ReentrantLock();
-    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_DATAGRAMS);
+    private final ChosenChannel<DatagramChannel> chosen = new ChosenChannel<>(this,
+            ChannelOptions.OF_DATAGRAMS);
     private final DatagramSocket socket = new ChannelDatagramSocket(this, new SocketOperations(),
             true);
-    private volatile @Nullable DatagramChannel chosen;
 
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
         int readyOps(int operations) {
-            DatagramChannel made = chosen;
-            if (made == null) {
-                // To send decides.
-                return operations & SelectionKey.OP_WRITE;
-            }
-            return made instanceof RdmaDatagramChannel rdma
-                    ? rdma.readiness().readyOps(operations)
-                    : 0;
+            // To send decides.
+            return chosen.channel() == null
+                    ? operations & SelectionKey.OP_WRITE
+                    : chosen.readyOps(operations);
         }
 
         @Override
         void poll() {
-            if (chosen instanceof RdmaDatagramChannel rdma) {
-                rdma.readiness().poll();
-            }
+            chosen.poll();
         }
 
         @Override
         @Nullable
         SelectableChannel delegate() {
-            DatagramChannel made = chosen;
-            return made instanceof RdmaDatagramChannel ? null : made;
+            return chosen.delegate();
         }
     };
 
@@ -87,21 +77,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     /** {@return what it goes over, null while that is open} */
     @Nullable
     DatagramChannel chosen() {
-        return chosen;
-    }
-
-    private void requireOpen() throws ClosedChannelException {
-        if (!isOpen()) {
-            throw new ClosedChannelException();
-        }
-    }
-
-    /** {@return the error} A channel that an interruption has closed closes this one. */
-    private IOException ended(IOException error, DatagramChannel made) throws IOException {
-        if (!made.isOpen() && isOpen()) {
-            close();
-        }
-        return error;
+        return chosen.channel();
     }
 
     // ---------------------------------------------------------------- deciding
@@ -114,9 +90,9 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     private DatagramChannel decide(InetSocketAddress by) throws IOException {
         stateLock.lock();
         try {
-            requireOpen();
-            DatagramChannel made = chosen;
-            return made == null ? adopt(made(rules.decideOfDatagrams(by))) : made;
+            chosen.requireOpen();
+            DatagramChannel made = chosen.channel();
+            return made == null ? chosen.adopt(made(rules.decideOfDatagrams(by)), readiness) : made;
         } finally {
             stateLock.unlock();
         }
@@ -124,21 +100,14 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     /** Decides by a peer, if that is open, as {@link #decide}. */
     private DatagramChannel decideFor(SocketAddress remote) throws IOException {
-        DatagramChannel made = chosen;
+        DatagramChannel made = chosen.channel();
         return made == null ? decide(ChannelAddresses.require(remote, family)) : made;
     }
 
     private DatagramChannel made(@Nullable Rule rule) throws IOException {
-        DatagramChannel made = rule != null && rule.way() == Way.RDMA
+        return chosen.withOptions(rule != null && rule.way() == Way.RDMA
                 ? new RdmaDatagramChannel(provider(), family)
-                : ofTheJdk(family);
-        try {
-            options.giveTo(made);
-            return made;
-        } catch (IOException | RuntimeException e) {
-            made.close();
-            throw e;
-        }
+                : ofTheJdk(family));
     }
 
     static DatagramChannel ofTheJdk(@Nullable ProtocolFamily family) throws IOException {
@@ -146,28 +115,9 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
         return family == null ? jdk.openDatagramChannel() : jdk.openDatagramChannel(family);
     }
 
-    private DatagramChannel adopt(DatagramChannel made) throws IOException {
-        synchronized (blockingLock()) {
-            made.configureBlocking(isBlocking());
-            chosen = made;
-        }
-        if (!isOpen()) {
-            // It was closed meanwhile, by a thread that did not see it.
-            made.close();
-            throw new AsynchronousCloseException();
-        }
-        if (made instanceof RdmaDatagramChannel rdma) {
-            rdma.readiness().add(new RuledSocketChannel.Forwarding(readiness));
-            readiness.onReady(validOps());
-        } else {
-            readiness.onRedirected();
-        }
-        return made;
-    }
-
     @Override
     public RuledDatagramChannel bind(@Nullable SocketAddress local) throws IOException {
-        DatagramChannel made = chosen;
+        DatagramChannel made = chosen.channel();
         if (made == null) {
             made = decide(ChannelAddresses.local(local, family));
         }
@@ -183,7 +133,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     @Override
     public RuledDatagramChannel disconnect() throws IOException {
-        DatagramChannel made = chosen;
+        DatagramChannel made = chosen.channel();
         if (made != null) {
             made.disconnect();
         }
@@ -192,21 +142,21 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     @Override
     public boolean isConnected() {
-        DatagramChannel made = chosen;
+        DatagramChannel made = chosen.channel();
         return made != null && made.isConnected();
     }
 
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
-        requireOpen();
-        DatagramChannel made = chosen;
+        chosen.requireOpen();
+        DatagramChannel made = chosen.channel();
         return made == null ? null : made.getRemoteAddress();
     }
 
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
-        requireOpen();
-        DatagramChannel made = chosen;
+        chosen.requireOpen();
+        DatagramChannel made = chosen.channel();
         return made == null ? null : made.getLocalAddress();
     }
 
@@ -221,7 +171,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
         try {
             return made.receive(dst);
         } catch (IOException e) {
-            throw ended(e, made);
+            throw chosen.ended(e, made);
         }
     }
 
@@ -232,61 +182,28 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
         try {
             return made.send(src, target);
         } catch (IOException e) {
-            throw ended(e, made);
+            throw chosen.ended(e, made);
         }
-    }
-
-    private DatagramChannel requireChosen() throws ClosedChannelException {
-        DatagramChannel made = chosen;
-        if (made == null) {
-            requireOpen();
-            throw new NotYetConnectedException();
-        }
-        return made;
     }
 
     @Override
     public int read(ByteBuffer dst) throws IOException {
-        Objects.requireNonNull(dst);
-        DatagramChannel made = requireChosen();
-        try {
-            return made.read(dst);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.read(dst);
     }
 
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, dsts.length);
-        DatagramChannel made = requireChosen();
-        try {
-            return made.read(dsts, offset, length);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.read(dsts, offset, length);
     }
 
     @Override
     public int write(ByteBuffer src) throws IOException {
-        Objects.requireNonNull(src);
-        DatagramChannel made = requireChosen();
-        try {
-            return made.write(src);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.write(src);
     }
 
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, srcs.length);
-        DatagramChannel made = requireChosen();
-        try {
-            return made.write(srcs, offset, length);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.write(srcs, offset, length);
     }
 
     // ---------------------------------------------------------------- groups, and the socket
@@ -295,9 +212,9 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     private DatagramChannel decideForGroups() throws IOException {
         stateLock.lock();
         try {
-            requireOpen();
-            DatagramChannel made = chosen;
-            return made == null ? adopt(made(null)) : made;
+            chosen.requireOpen();
+            DatagramChannel made = chosen.channel();
+            return made == null ? chosen.adopt(made(null), readiness) : made;
         } finally {
             stateLock.unlock();
         }
@@ -322,7 +239,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final class SocketOperations implements DatagramOperations {
         @Override
         public SocketAddress receive(ByteBuffer into, long timeoutNs) throws IOException {
-            requireOpen();
+            chosen.requireOpen();
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
@@ -332,7 +249,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
                         ? rdma.receive(into, timeoutNs)
                         : receive(made.socket(), into, timeoutNs);
             } catch (IOException e) {
-                throw ended(e, made);
+                throw chosen.ended(e, made);
             }
         }
 
@@ -358,7 +275,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
         @Override
         public @Nullable InetSocketAddress local() {
-            return switch (chosen) {
+            return switch (chosen.channel()) {
                 case null -> null;
                 case RdmaDatagramChannel rdma -> rdma.local();
                 case DatagramChannel udp ->
@@ -368,7 +285,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
         @Override
         public @Nullable InetSocketAddress remote() {
-            return switch (chosen) {
+            return switch (chosen.channel()) {
                 case null -> null;
                 case RdmaDatagramChannel rdma -> rdma.remote();
                 case DatagramChannel udp ->
@@ -393,54 +310,35 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     @Override
     public <T> RuledDatagramChannel setOption(SocketOption<T> name, T value) throws IOException {
-        DatagramChannel made = chosen;
-        if (made != null) {
-            made.setOption(name, value);
-        } else {
-            options.change(name, value, this);
-        }
+        chosen.setOption(name, value);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        DatagramChannel made = chosen;
-        return made == null ? options.value(name, this) : made.getOption(name);
+        return chosen.getOption(name);
     }
 
     /** {@return those of the chosen channel; before, what can be kept for it} */
     @Override
     public Set<SocketOption<?>> supportedOptions() {
-        DatagramChannel made = chosen;
-        return made == null ? options.supported() : made.supportedOptions();
+        return chosen.supportedOptions();
     }
 
     // ---------------------------------------------------------------- the end
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        DatagramChannel made = chosen;
-        if (made != null) {
-            made.close();
-        }
+        chosen.close();
     }
 
     @Override
     protected void implConfigureBlocking(boolean isBlocking) throws IOException {
-        DatagramChannel made = chosen;
-        if (made == null) {
-            return;
-        }
-        if (isBlocking) {
-            readiness.releaseDelegate();
-        }
-        made.configureBlocking(isBlocking);
+        chosen.configureBlocking(isBlocking, readiness);
     }
 
     @Override
     public String toString() {
-        DatagramChannel made = chosen;
-        return getClass().getSimpleName() + "["
-                + (made != null ? made.toString() : isOpen() ? "undecided" : "closed") + "]";
+        return chosen.toString();
     }
 }

@@ -145,7 +145,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     }
 
     private void adoptRdma(RdmaServerSocketChannel opened) throws IOException {
-        opened.readiness().add(new RuledSocketChannel.Forwarding(readiness));
+        opened.readiness().forwardTo(readiness);
         synchronized (blockingLock()) {
             opened.configureBlocking(isBlocking());
             rdma = opened;
@@ -190,7 +190,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             throws IOException {
         TcpAcceptor beside = new TcpAcceptor(overTcp, this::onAccepted);
         acceptor = beside;
-        overRdma.readiness().add(new RuledSocketChannel.Forwarding(readiness));
+        overRdma.readiness().forwardTo(readiness);
         readiness.add(new Waking());
         overRdma.configureBlocking(false);
         rdma = overRdma;

@@ -17,11 +17,8 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
-import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -41,12 +38,12 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     private final @Nullable ProtocolFamily family;
     /** Before the lock of the blocking mode. */
     private final ReentrantLock stateLock = new ReentrantLock();
-    private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
+    private final ChosenChannel<SocketChannel> chosen = new ChosenChannel<>(this,
+            ChannelOptions.OF_STREAMS);
     /** What it was bound to while it was open what it goes over; and the port that is held for it meanwhile. */
     private @Nullable InetSocketAddress asked;
     private volatile @Nullable SocketChannel held;
     private volatile @Nullable ConnectAttempt attempt;
-    private volatile @Nullable SocketChannel chosen;
     private volatile @Nullable Rule rule;
     private final Socket socket = ChannelSocket.of(this, new RuledOperations(this));
 
@@ -57,23 +54,18 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             if (pending != null) {
                 return pending.isDone() ? operations : 0;
             }
-            return chosen instanceof RdmaSocketChannel rdma
-                    ? rdma.readiness().readyOps(operations)
-                    : 0;
+            return chosen.readyOps(operations);
         }
 
         @Override
         void poll() {
-            if (chosen instanceof RdmaSocketChannel rdma) {
-                rdma.readiness().poll();
-            }
+            chosen.poll();
         }
 
         @Override
         @Nullable
         SelectableChannel delegate() {
-            SocketChannel made = chosen;
-            return made instanceof RdmaSocketChannel ? null : made;
+            return chosen.delegate();
         }
     };
 
@@ -88,7 +80,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     static RuledSocketChannel ofAccepted(SelectorProvider provider, SocketRules rules,
             SocketChannel accepted) {
         RuledSocketChannel made = new RuledSocketChannel(provider, rules, null);
-        made.chosen = accepted;
+        made.chosen.begin(accepted);
         return made;
     }
 
@@ -100,7 +92,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     /** {@return what it goes over, null while that is open} */
     @Nullable
     SocketChannel chosen() {
-        return chosen;
+        return chosen.channel();
     }
 
     /** {@return where it is bound while it is open what it goes over, null if it is not} */
@@ -112,43 +104,13 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
                 : (InetSocketAddress) holding.socket().getLocalSocketAddress();
     }
 
-    private void requireOpen() throws ClosedChannelException {
-        if (!isOpen()) {
-            throw new ClosedChannelException();
-        }
-    }
-
-    private SocketChannel requireChosen() throws ClosedChannelException {
-        SocketChannel made = chosen;
-        if (made == null) {
-            requireOpen();
-            throw new NotYetConnectedException();
-        }
-        return made;
-    }
-
-    /** {@return the error} A channel that has closed itself, by an interrupt or because it did not connect, closes this one. */
-    private IOException ended(IOException error, SocketChannel made) throws IOException {
-        if (!made.isOpen() && isOpen()) {
-            close();
-        }
-        return error;
-    }
-
     // ---------------------------------------------------------------- deciding
 
     /** {@return a channel of the kind, with the options so far} */
     private SocketChannel open(Way way) throws IOException {
-        SocketChannel made = way == Way.RDMA
+        return chosen.withOptions(way == Way.RDMA
                 ? new RdmaSocketChannel(provider(), family)
-                : openOfTheJdk();
-        try {
-            options.giveTo(made);
-            return made;
-        } catch (IOException | RuntimeException e) {
-            made.close();
-            throw e;
-        }
+                : openOfTheJdk());
     }
 
     private SocketChannel openOfTheJdk() throws IOException {
@@ -164,7 +126,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             return open(way);
         }
         if (way == Way.TCP && holding.isOpen()) {
-            options.giveTo(holding);
+            chosen.options().giveTo(holding);
             return holding;
         }
         InetSocketAddress had = (InetSocketAddress) holding.getLocalAddress();
@@ -193,57 +155,20 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     }
 
     private SocketChannel adopt(SocketChannel made) throws IOException {
-        synchronized (blockingLock()) {
-            made.configureBlocking(isBlocking());
-            chosen = made;
-        }
+        chosen.adopt(made, readiness);
         held = null;
-        if (!isOpen()) {
-            // It was closed meanwhile, by a thread that did not see it.
-            made.close();
-            throw new AsynchronousCloseException();
-        }
-        if (made instanceof RdmaSocketChannel rdma) {
-            rdma.readiness().add(new Forwarding(readiness));
-            readiness.onReady(validOps());
-        } else {
-            readiness.onRedirected();
-        }
         return made;
-    }
-
-    /** Tells the listeners of one channel what the channel behind it tells. */
-    record Forwarding(ChannelReadiness to) implements ChannelReadiness.Listener {
-        @Override
-        public void onReady(int operations) {
-            to.onReady(operations);
-        }
-
-        @Override
-        public void onRedirected() {
-            to.onRedirected();
-        }
-
-        @Override
-        public void onRelease() {
-            to.releaseDelegate();
-        }
-
-        @Override
-        public boolean isSelected() {
-            return to.isSelected();
-        }
     }
 
     @Override
     public RuledSocketChannel bind(@Nullable SocketAddress local) throws IOException {
         stateLock.lock();
         try {
-            requireOpen();
+            chosen.requireOpen();
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            SocketChannel made = chosen;
+            SocketChannel made = chosen.channel();
             SocketChannel holding = held;
             if (made != null || holding != null) {
                 Objects.requireNonNullElse(made, holding).bind(local);
@@ -282,7 +207,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         try {
             return made.connect(target(remote, made));
         } catch (IOException e) {
-            throw ended(explained(e), made);
+            throw chosen.ended(explained(e), made);
         }
     }
 
@@ -301,7 +226,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         try {
             made.socket().connect(target(remote, made), timeoutMs);
         } catch (IOException e) {
-            throw ended(explained(e), made);
+            throw chosen.ended(explained(e), made);
         }
     }
 
@@ -322,11 +247,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         InetSocketAddress to = ChannelAddresses.remote(remote, family);
         stateLock.lock();
         try {
-            requireOpen();
+            chosen.requireOpen();
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            SocketChannel made = chosen;
+            SocketChannel made = chosen.channel();
             Rule decided = rules.decide(Side.CONNECT, to);
             if (made != null) {
                 if (!made.isConnected()) {
@@ -364,15 +289,15 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         if (pending != null) {
             return outcome(pending, 0);
         }
-        SocketChannel made = chosen;
+        SocketChannel made = chosen.channel();
         if (made == null) {
-            requireOpen();
+            chosen.requireOpen();
             throw new NoConnectionPendingException();
         }
         try {
             return made.finishConnect();
         } catch (IOException e) {
-            throw ended(explained(e), made);
+            throw chosen.ended(explained(e), made);
         }
     }
 
@@ -397,7 +322,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     private boolean take(ConnectAttempt pending) throws IOException {
         stateLock.lock();
         try {
-            requireOpen();
+            chosen.requireOpen();
             if (attempt != pending) {
                 return isConnected();
             }
@@ -417,27 +342,28 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     @Override
     public boolean isConnected() {
-        SocketChannel made = chosen;
+        SocketChannel made = chosen.channel();
         return made != null && made.isConnected();
     }
 
     @Override
     public boolean isConnectionPending() {
-        SocketChannel made = chosen;
+        SocketChannel made = chosen.channel();
         return attempt != null || (made != null && made.isConnectionPending());
     }
 
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
-        requireOpen();
-        SocketChannel made = chosen;
+        chosen.requireOpen();
+        SocketChannel made = chosen.channel();
         return made == null ? null : made.getRemoteAddress();
     }
 
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
-        requireOpen();
-        SocketChannel made = chosen == null ? held : chosen;
+        chosen.requireOpen();
+        SocketChannel over = chosen.channel();
+        SocketChannel made = over == null ? held : over;
         return made == null || !made.isOpen() ? null : made.getLocalAddress();
     }
 
@@ -445,57 +371,33 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     @Override
     public int read(ByteBuffer dst) throws IOException {
-        Objects.requireNonNull(dst);
-        SocketChannel made = requireChosen();
-        try {
-            return made.read(dst);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.read(dst);
     }
 
     @Override
     public long read(ByteBuffer[] dsts, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, dsts.length);
-        SocketChannel made = requireChosen();
-        try {
-            return made.read(dsts, offset, length);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.read(dsts, offset, length);
     }
 
     @Override
     public int write(ByteBuffer src) throws IOException {
-        Objects.requireNonNull(src);
-        SocketChannel made = requireChosen();
-        try {
-            return made.write(src);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.write(src);
     }
 
     @Override
     public long write(ByteBuffer[] srcs, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, srcs.length);
-        SocketChannel made = requireChosen();
-        try {
-            return made.write(srcs, offset, length);
-        } catch (IOException e) {
-            throw ended(e, made);
-        }
+        return chosen.write(srcs, offset, length);
     }
 
     @Override
     public RuledSocketChannel shutdownInput() throws IOException {
-        requireChosen().shutdownInput();
+        chosen.require().shutdownInput();
         return this;
     }
 
     @Override
     public RuledSocketChannel shutdownOutput() throws IOException {
-        requireChosen().shutdownOutput();
+        chosen.require().shutdownOutput();
         return this;
     }
 
@@ -503,29 +405,19 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     @Override
     public <T> RuledSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        SocketChannel made = chosen;
-        if (made != null) {
-            made.setOption(name, value);
-            return this;
-        }
-        options.change(name, value, this);
+        chosen.setOption(name, value);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        SocketChannel made = chosen;
-        if (made != null) {
-            return made.getOption(name);
-        }
-        return options.value(name, this);
+        return chosen.getOption(name);
     }
 
     /** {@return those of the chosen channel; before, what can be kept for it} */
     @Override
     public Set<SocketOption<?>> supportedOptions() {
-        SocketChannel made = chosen;
-        return made == null ? options.supported() : made.supportedOptions();
+        return chosen.supportedOptions();
     }
 
     @Override
@@ -545,28 +437,16 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         if (holding != null) {
             holding.close();
         }
-        SocketChannel made = chosen;
-        if (made != null) {
-            made.close();
-        }
+        chosen.close();
     }
 
     @Override
     protected void implConfigureBlocking(boolean isBlocking) throws IOException {
-        SocketChannel made = chosen;
-        if (made == null) {
-            return;
-        }
-        if (isBlocking) {
-            readiness.releaseDelegate();
-        }
-        made.configureBlocking(isBlocking);
+        chosen.configureBlocking(isBlocking, readiness);
     }
 
     @Override
     public String toString() {
-        SocketChannel made = chosen;
-        return getClass().getSimpleName() + "["
-                + (made != null ? made.toString() : isOpen() ? "undecided" : "closed") + "]";
+        return chosen.toString();
     }
 }

@@ -3,7 +3,8 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.verbs.SoftCompletionQueue;
 import io.rdma4j.softnic.verbs.SoftQueuePair;
-import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.testkit.ClosingRace;
+import io.rdma4j.testkit.ClosingRace.Taking;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -21,12 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ClosingQueuesRaceTest {
     private static final int ROUNDS = 3_000;
 
-    private final ExecutorService taker = Executors.newSingleThreadExecutor();
+    private final ClosingRace race = new ClosingRace();
     private final DeviceContext context;
     private final ProtectionDomain domain;
 
@@ -49,60 +44,9 @@ class ClosingQueuesRaceTest {
 
     @AfterEach
     void nothingIsLeft() throws Exception {
-        taker.shutdown();
+        race.close();
         domain.close();
         assertThat(context.asyncEventChannel().pollEvent(Duration.ZERO)).isNull();
-    }
-
-    /** Takes an event. {@return what acknowledges it, null if there is none} */
-    private interface Taking {
-        @Nullable
-        Runnable take() throws RdmaException;
-    }
-
-    private interface Closing {
-        void close() throws RdmaException;
-    }
-
-    private @Nullable Runnable takeAsyncEvent() throws RdmaException {
-        AsyncEvent event = context.asyncEventChannel().pollEvent(Duration.ZERO);
-        return event == null ? null : event::acknowledge;
-    }
-
-    private void race(Taking taking, Closing closing, int round) throws Exception {
-        CyclicBarrier begin = new CyclicBarrier(2);
-        CountDownLatch done = new CountDownLatch(1);
-        Future<Boolean> taken = taker.submit(() -> {
-            begin.await();
-            spin(round % 50);
-            Runnable acknowledgement = taking.take();
-            assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
-            if (acknowledgement != null) {
-                acknowledgement.run();
-            }
-            return acknowledgement != null;
-        });
-        boolean isClosed = false;
-        begin.await();
-        spin(round / 50 % 50);
-        try {
-            closing.close();
-            isClosed = true;
-        } catch (RdmaException e) {
-            assertThat(e.errno()).isEqualTo(Errno.EBUSY);
-            assertThat(e).hasMessageContaining("1 event(s) are not acknowledged");
-        } finally {
-            done.countDown();
-        }
-        assertThat(taken.get(20, TimeUnit.SECONDS)).as("taken in round %d", round)
-                .isNotEqualTo(isClosed);
-        closing.close();
-    }
-
-    private static void spin(int turns) {
-        for (int i = 0; i < 20 * turns; i++) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -111,7 +55,7 @@ class ClosingQueuesRaceTest {
             for (int round = 0; round < ROUNDS; round++) {
                 CompletionQueue queue = context.createCompletionQueue(1, channel);
                 ((SoftCompletionQueue) queue).onNotify();
-                race(() -> {
+                race.run(() -> {
                     CompletionQueue found = channel.pollEvent(Duration.ZERO);
                     return found == null ? null : () -> found.acknowledgeEvents(1);
                 }, queue::close, round);
@@ -124,7 +68,7 @@ class ClosingQueuesRaceTest {
         for (int round = 0; round < ROUNDS; round++) {
             CompletionQueue queue = context.createCompletionQueue(1);
             ((SoftCompletionQueue) queue).onOverrun();
-            race(this::takeAsyncEvent, queue::close, round);
+            race.run(Taking.asyncEventOf(context), queue::close, round);
         }
     }
 
@@ -136,7 +80,7 @@ class ClosingQueuesRaceTest {
                     .createQueuePair(new QueuePairInitAttributes().completionQueue(completions)
                             .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)));
             queuePair.onAsyncEvent(AsyncEventType.QP_FATAL);
-            race(this::takeAsyncEvent, queuePair::close, round);
+            race.run(Taking.asyncEventOf(context), queuePair::close, round);
         }
         completions.close();
     }
@@ -147,7 +91,7 @@ class ClosingQueuesRaceTest {
             SharedReceiveQueue queue = domain.createSharedReceiveQueue(
                     new SharedReceiveQueueInitAttributes().maxRequests(1));
             queue.arm(1);
-            race(this::takeAsyncEvent, queue::close, round);
+            race.run(Taking.asyncEventOf(context), queue::close, round);
         }
     }
 
@@ -159,7 +103,7 @@ class ClosingQueuesRaceTest {
                     channel);
             queue.onNotify();
             queue.onOverrun();
-            Runnable overrun = takeAsyncEvent();
+            Runnable overrun = Taking.asyncEventOf(context).take();
             assertThat(overrun).isNotNull();
             assertThat(catchErrno(queue::close)).isEqualTo(Errno.EBUSY);
             assertThat(channel.pollEvent(Duration.ZERO)).isSameAs(queue);
@@ -170,7 +114,7 @@ class ClosingQueuesRaceTest {
         }
     }
 
-    private static @Nullable Errno catchErrno(Closing closing) {
+    private static @Nullable Errno catchErrno(ClosingRace.Closing closing) {
         try {
             closing.close();
             return null;

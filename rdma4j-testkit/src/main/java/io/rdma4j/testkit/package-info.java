@@ -8,7 +8,8 @@
  * {@link io.rdma4j.testkit.DeviceUnderTest}; its {@link io.rdma4j.testkit.ConformanceProfile} says what it must pass.
  * The suite knows {@code io.rdma4j.verbs}, {@code io.rdma4j.connection} and {@code io.rdma4j.cm}, and no
  * device. Tests of devices find {@link io.rdma4j.testkit.Wait}, {@link io.rdma4j.testkit.FlightRecording},
- * {@link io.rdma4j.testkit.LogLines} and {@link io.rdma4j.testkit.ListedDevice} here, too.
+ * {@link io.rdma4j.testkit.LogLines}, {@link io.rdma4j.testkit.ListedDevice}, {@link io.rdma4j.testkit.RefusingContext} and
+ * {@link io.rdma4j.testkit.ClosingRace} here, too.
  * Start reading at {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
  *
  * <p>This package is exported and may change in any version until it is declared stable.

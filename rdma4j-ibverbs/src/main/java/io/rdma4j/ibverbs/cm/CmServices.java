@@ -8,7 +8,6 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.DeviceWatchers;
 import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.LinkLayer;
@@ -93,7 +92,7 @@ public final class CmServices {
      * @param devices the devices that are listened on, null for only this one
      */
     @Nullable
-    CmServices ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
+    CmServices ofDevice(@Nullable String name, ListenRequest.@Nullable Devices devices) {
         CmServices found = null;
         if (name != null && devices != null) {
             found = devices.named(name) instanceof Owner owner ? owner.cmServices() : null;

@@ -25,7 +25,6 @@ import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.work.FlushedRequests;
 import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.spi.MemoryErrors;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -170,7 +169,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
             parent.children().add(ObjectKind.COMPLETION_QUEUE);
         }
         services.events().completionQueues().put(pointer, this);
-        services.owned().add(OwnedObjects.Kind.COMPLETION_QUEUE, this);
+        services.owned().add(ObjectKind.COMPLETION_QUEUE, this);
     }
 
     private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
@@ -578,7 +577,7 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
             services.events().completionQueues().remove(pointer);
             release();
             services.children().remove(ObjectKind.COMPLETION_QUEUE);
-            services.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
+            services.owned().remove(ObjectKind.COMPLETION_QUEUE, this);
             if (parent != null) {
                 parent.children().remove(ObjectKind.COMPLETION_QUEUE);
             }

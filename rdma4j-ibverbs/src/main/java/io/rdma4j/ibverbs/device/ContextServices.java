@@ -2,6 +2,7 @@
 package io.rdma4j.ibverbs.device;
 
 import io.rdma4j.device.ChildCounts;
+import io.rdma4j.device.OwnedObjects;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
@@ -10,7 +11,6 @@ import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.work.WorkLedgers;
 import io.rdma4j.spi.InfinibandTransitions;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceContext;

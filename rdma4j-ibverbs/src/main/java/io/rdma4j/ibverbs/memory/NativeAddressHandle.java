@@ -7,7 +7,6 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.values.Paths;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -43,7 +42,7 @@ public final class NativeAddressHandle implements AddressHandle, StagedUse {
                     .pointer(CREATE, domain.owner().isIwarp() ? OF_IWARP : OF_ROCE);
         }
         domain.children().add(ObjectKind.ADDRESS_HANDLE);
-        domain.owner().owned().add(OwnedObjects.Kind.ADDRESS_HANDLE, this);
+        domain.owner().owned().add(ObjectKind.ADDRESS_HANDLE, this);
     }
 
     public long pointer() {
@@ -92,7 +91,7 @@ public final class NativeAddressHandle implements AddressHandle, StagedUse {
             services.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
                     .check(operation, "the device could not free it");
             domain.children().remove(ObjectKind.ADDRESS_HANDLE);
-            domain.owner().owned().remove(OwnedObjects.Kind.ADDRESS_HANDLE, this);
+            domain.owner().owned().remove(ObjectKind.ADDRESS_HANDLE, this);
         } finally {
             services.unlock();
         }

@@ -9,12 +9,11 @@ import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.ObjectFunction;
+import io.rdma4j.ibverbs.device.ContextChild;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -31,9 +30,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
 
     private final ContextServices services;
     private final long length;
-    private final long pointer;
-    private final ChildCounts children = new ChildCounts();
-    private volatile boolean isClosed;
+    private final ContextChild made;
 
     /** Under the context's lock. */
     public NativeDeviceMemory(ContextServices services, long byteSize, long byteAlignment)
@@ -46,6 +43,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
                     : "the alignment must be a power of two, not " + byteAlignment);
         }
         NativeFunction function = services.functions().require(ContextOperation.ALLOC_DM, ALLOCATE);
+        long pointer;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(AllocDeviceMemory.SIZE, 8);
             Native.putLong(attributes, AllocDeviceMemory.LENGTH, byteSize);
@@ -55,8 +53,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
                     "the device has not " + byteSize + " bytes left at an alignment of "
                             + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
         }
-        services.children().add(ObjectKind.DEVICE_MEMORY);
-        services.owned().add(OwnedObjects.Kind.DEVICE_MEMORY, this);
+        made = new ContextChild(services, ObjectKind.DEVICE_MEMORY, pointer, this);
     }
 
     @Override
@@ -65,7 +62,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
     }
 
     public long pointer() {
-        return pointer;
+        return made.pointer();
     }
 
     public ContextServices owner() {
@@ -73,7 +70,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
     }
 
     public ChildCounts children() {
-        return children;
+        return made.children();
     }
 
     @Override
@@ -82,9 +79,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
     }
 
     public void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("device memory");
-        }
+        made.checkOpen();
     }
 
     /** @throws RdmaException EINVAL if a stretch is not inside it */
@@ -102,8 +97,8 @@ public final class NativeDeviceMemory implements DeviceMemory {
             checkOpen();
             checkStretch(TO, offset, source.byteSize());
             MemorySegment copied = arena.allocate(source.byteSize(), 8).copyFrom(source);
-            ObjectFunction.MEMCPY_TO_DM.of(pointer, TO)
-                    .call(pointer, offset, copied.address(), copied.byteSize())
+            ObjectFunction.MEMCPY_TO_DM.of(made.pointer(), TO)
+                    .call(made.pointer(), offset, copied.address(), copied.byteSize())
                     .check(TO, "the device refused");
         } finally {
             services.unlock();
@@ -117,8 +112,8 @@ public final class NativeDeviceMemory implements DeviceMemory {
             checkOpen();
             checkStretch(FROM, offset, target.byteSize());
             MemorySegment copied = arena.allocate(target.byteSize(), 8);
-            ObjectFunction.MEMCPY_FROM_DM.of(pointer, FROM)
-                    .call(copied.address(), pointer, offset, copied.byteSize())
+            ObjectFunction.MEMCPY_FROM_DM.of(made.pointer(), FROM)
+                    .call(copied.address(), made.pointer(), offset, copied.byteSize())
                     .check(FROM, "the device refused");
             target.copyFrom(copied);
         } finally {
@@ -128,21 +123,7 @@ public final class NativeDeviceMemory implements DeviceMemory {
 
     @Override
     public void close() throws RdmaException {
-        String operation = "free device memory";
-        services.lock();
-        try {
-            if (isClosed) {
-                return;
-            }
-            children.requireNone(operation);
-            services.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
-                    .check(operation, "the device could not free it");
-            isClosed = true;
-            services.children().remove(ObjectKind.DEVICE_MEMORY);
-            services.owned().remove(OwnedObjects.Kind.DEVICE_MEMORY, this);
-        } finally {
-            services.unlock();
-        }
+        made.close("free device memory", ContextOperation.FREE_DM);
     }
 
     @Override

@@ -13,7 +13,6 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.device.BoundWindow;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.device.WatchedRegion;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -99,7 +98,7 @@ public final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
         services = domain.owner();
         readKeys();
         domain.children().add(ObjectKind.MEMORY_REGION);
-        services.owned().add(OwnedObjects.Kind.MEMORY_REGION, this);
+        services.owned().add(ObjectKind.MEMORY_REGION, this);
         domain.regions().put(lkey, this);
         if (deviceMemory != null) {
             deviceMemory.children().add(ObjectKind.MEMORY_REGION);
@@ -352,7 +351,7 @@ public final class NativeMemoryRegion implements MemoryRegion, WatchedRegion {
             isClosed = true;
             domain.regions().remove(lkey, this);
             domain.children().remove(ObjectKind.MEMORY_REGION);
-            services.owned().remove(OwnedObjects.Kind.MEMORY_REGION, this);
+            services.owned().remove(ObjectKind.MEMORY_REGION, this);
             if (deviceMemory != null) {
                 deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
             }

@@ -10,7 +10,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.device.BoundWindow;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -46,7 +45,7 @@ public final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
                                 + "; ibv_devinfo -v shows which it has, and its max_mw");
         readKey();
         domain.children().add(ObjectKind.MEMORY_WINDOW);
-        domain.owner().owned().add(OwnedObjects.Kind.MEMORY_WINDOW, this);
+        domain.owner().owned().add(ObjectKind.MEMORY_WINDOW, this);
         domain.owner().windows().add(this);
     }
 
@@ -177,7 +176,7 @@ public final class NativeMemoryWindow implements MemoryWindow, BoundWindow {
             services.windows().remove(this);
             unbind();
             domain.children().remove(ObjectKind.MEMORY_WINDOW);
-            domain.owner().owned().remove(OwnedObjects.Kind.MEMORY_WINDOW, this);
+            domain.owner().owned().remove(ObjectKind.MEMORY_WINDOW, this);
         } finally {
             if (!isClosed) {
                 users.reopen();

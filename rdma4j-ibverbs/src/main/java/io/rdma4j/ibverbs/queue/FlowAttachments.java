@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.queue;
 
+import io.rdma4j.device.ObjectKind;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.values.FlowValues;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Flow;
 import io.rdma4j.verbs.FlowRule;
@@ -48,7 +48,7 @@ public final class FlowAttachments {
                             + " another one like it");
             open++;
             NativeFlow flow = new NativeFlow(rule, pointer, destroy);
-            services.owned().add(OwnedObjects.Kind.FLOW, flow);
+            services.owned().add(ObjectKind.FLOW, flow);
             return flow;
         } finally {
             services.unlock();
@@ -96,7 +96,7 @@ public final class FlowAttachments {
                 destroy.call(pointer).check(operation, "the device could not end it");
                 isClosed = true;
                 open--;
-                services.owned().remove(OwnedObjects.Kind.FLOW, this);
+                services.owned().remove(ObjectKind.FLOW, this);
             } finally {
                 services.unlock();
             }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.queue;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.OwnedObjects;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.values.Paths;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
@@ -62,7 +63,7 @@ public final class GroupAttachments implements OwnedObjects.Owned {
                 int lid = lidOfGroup.getAsInt();
                 callForGroup(VerbsSymbol.ATTACH_MCAST, group, lid, "attach multicast");
                 groups.put(group, lid);
-                services.owned().add(OwnedObjects.Kind.MULTICAST_GROUPS, this);
+                services.owned().add(ObjectKind.MULTICAST_GROUP, this);
             }
         } finally {
             services.unlock();
@@ -104,7 +105,7 @@ public final class GroupAttachments implements OwnedObjects.Owned {
     /** Under the context's lock. */
     private void forgetIfNone() {
         if (groups.isEmpty()) {
-            services.owned().remove(OwnedObjects.Kind.MULTICAST_GROUPS, this);
+            services.owned().remove(ObjectKind.MULTICAST_GROUP, this);
         }
     }
 

@@ -14,7 +14,6 @@ import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.ibverbs.work.OutstandingWork;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -111,7 +110,7 @@ public final class NativeQueuePair
         }
         domain.children().add(ObjectKind.QUEUE_PAIR);
         sendCompletions.children().add(ObjectKind.QUEUE_PAIR);
-        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
+        services.owned().add(ObjectKind.QUEUE_PAIR, this);
         if (receiveCompletions != null) {
             receiveCompletions.children().add(ObjectKind.QUEUE_PAIR);
         }
@@ -243,9 +242,6 @@ public final class NativeQueuePair
 
     @Override
     public QueuePairState state() {
-        if (control.isClosed()) {
-            throw new IllegalStateException("the queue pair is closed");
-        }
         return control.flushedState();
     }
 
@@ -536,7 +532,7 @@ public final class NativeQueuePair
             arena.close();
             domain.children().remove(ObjectKind.QUEUE_PAIR);
             sendCompletions.children().remove(ObjectKind.QUEUE_PAIR);
-            services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
+            services.owned().remove(ObjectKind.QUEUE_PAIR, this);
             if (receiveCompletions != null) {
                 receiveCompletions.children().remove(ObjectKind.QUEUE_PAIR);
             }

@@ -16,7 +16,6 @@ import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.device.DriverLock;
 import io.rdma4j.ibverbs.memory.DomainServices;
 import io.rdma4j.ibverbs.work.SharedWork;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -86,7 +85,7 @@ public final class NativeSharedReceiveQueue implements SharedReceiveQueue, Async
             }
         }
         domain.children().add(ObjectKind.SHARED_RECEIVE_QUEUE);
-        domain.owner().owned().add(OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
+        domain.owner().owned().add(ObjectKind.SHARED_RECEIVE_QUEUE, this);
         if (connections != null) {
             connections.children().add(ObjectKind.SHARED_RECEIVE_QUEUE);
         }
@@ -249,7 +248,7 @@ public final class NativeSharedReceiveQueue implements SharedReceiveQueue, Async
             services.ledgers().remove(tag);
             arena.close();
             domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
-            domain.owner().owned().remove(OwnedObjects.Kind.SHARED_RECEIVE_QUEUE, this);
+            domain.owner().owned().remove(ObjectKind.SHARED_RECEIVE_QUEUE, this);
             if (connections != null) {
                 connections.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             }

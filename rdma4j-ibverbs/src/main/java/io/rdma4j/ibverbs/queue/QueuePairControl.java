@@ -106,8 +106,15 @@ public final class QueuePairControl {
         return isTooLate();
     }
 
-    /** {@return the state; if it is ERR, all that is flushed is in the completion queues} */
-    QueuePairState flushedState() {
+    /**
+     * {@return the state; if it is ERR, all that is flushed is in the completion queues}
+     *
+     * @throws IllegalStateException if the queue pair is closed
+     */
+    public QueuePairState flushedState() {
+        if (isClosed) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
         QueuePairState now = state;
         if (isTooLate()) {
             // The thread that has set the state has the context's lock until it has flushed.

@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.OwnedObjects;
 import io.rdma4j.device.ResourceText;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
@@ -28,7 +29,6 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventChannel;

@@ -23,7 +23,6 @@ import io.rdma4j.ibverbs.memory.RegionTable;
 import io.rdma4j.ibverbs.queue.NativeQueuePair;
 import io.rdma4j.ibverbs.queue.NativeSharedReceiveQueue;
 import io.rdma4j.spi.MemoryErrors;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -78,7 +77,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
                 "the device has no room for another; ibv_devinfo -v shows its max_pd");
         services = new DomainServices(this, context, pointer);
         regions = services.regions();
-        context.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
+        context.owned().add(ObjectKind.PROTECTION_DOMAIN, this);
     }
 
     /** A parent domain. Under the context's lock. */
@@ -99,7 +98,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
         services = new DomainServices(this, root, pointer, threadDomain != null);
         regions = services.regions();
         root.children().add(ObjectKind.PARENT_DOMAIN);
-        context.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
+        context.owned().add(ObjectKind.PROTECTION_DOMAIN, this);
         if (threadDomain != null) {
             threadDomain.children().add(ObjectKind.PARENT_DOMAIN);
         }
@@ -430,7 +429,7 @@ final class NativeProtectionDomain implements ProtectionDomain, DomainServices.H
                     "objects made in it are alive");
             services.onClosed();
             DomainServices root = services.root();
-            context.owned().remove(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
+            context.owned().remove(ObjectKind.PROTECTION_DOMAIN, this);
             if (root == null) {
                 context.children().remove(ObjectKind.PROTECTION_DOMAIN);
             } else {

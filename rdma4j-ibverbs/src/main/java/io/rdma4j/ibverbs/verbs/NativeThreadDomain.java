@@ -7,10 +7,9 @@ import io.rdma4j.device.ResourceText;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.ThreadDomainInitAttr;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.device.ContextChild;
 import io.rdma4j.ibverbs.device.ContextServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 
@@ -18,66 +17,46 @@ import java.lang.foreign.Arena;
 
 /** A thread domain. */
 public final class NativeThreadDomain implements ThreadDomain {
-    private final ContextServices services;
-    private final long pointer;
-    private final ChildCounts children = new ChildCounts();
-    private volatile boolean isClosed;
+    private final ContextChild made;
 
     /** Under the context's lock. */
     NativeThreadDomain(ContextServices services) throws RdmaException {
         String operation = "allocate thread domain";
-        this.services = services;
         NativeFunction function = services.functions().require(ContextOperation.ALLOC_TD,
                 operation);
+        long pointer;
         try (Arena arena = Arena.ofConfined()) {
             pointer = function.call(services.pointer(),
                     arena.allocate(ThreadDomainInitAttr.SIZE, 8).address())
                     .pointer(operation, "the driver has no thread domains, or no room for another");
         }
-        services.children().add(ObjectKind.THREAD_DOMAIN);
-        services.owned().add(OwnedObjects.Kind.THREAD_DOMAIN, this);
+        made = new ContextChild(services, ObjectKind.THREAD_DOMAIN, pointer, this);
     }
 
     @Override
     public DeviceContext context() {
-        return services.context();
+        return made.owner().context();
     }
 
     public long pointer() {
-        return pointer;
+        return made.pointer();
     }
 
     public ContextServices owner() {
-        return services;
+        return made.owner();
     }
 
     public ChildCounts children() {
-        return children;
+        return made.children();
     }
 
     public void checkOpen() throws RdmaException {
-        if (isClosed) {
-            throw RdmaClosedException.of("thread domain");
-        }
+        made.checkOpen();
     }
 
     @Override
     public void close() throws RdmaException {
-        String operation = "close thread domain";
-        services.lock();
-        try {
-            if (isClosed) {
-                return;
-            }
-            children.requireNone(operation);
-            services.functions().require(ContextOperation.DEALLOC_TD, operation).call(pointer)
-                    .check(operation, "the device could not free it");
-            isClosed = true;
-            services.children().remove(ObjectKind.THREAD_DOMAIN);
-            services.owned().remove(OwnedObjects.Kind.THREAD_DOMAIN, this);
-        } finally {
-            services.unlock();
-        }
+        made.close("close thread domain", ContextOperation.DEALLOC_TD);
     }
 
     @Override

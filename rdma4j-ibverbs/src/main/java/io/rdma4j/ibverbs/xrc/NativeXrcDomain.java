@@ -9,7 +9,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.queue.XrcDomainServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -48,7 +47,7 @@ public final class NativeXrcDomain implements XrcDomain, XrcDomainServices.Holde
                                     + " forbids"));
         }
         context.children().add(ObjectKind.XRC_DOMAIN);
-        context.owned().add(OwnedObjects.Kind.XRC_DOMAIN, this);
+        context.owned().add(ObjectKind.XRC_DOMAIN, this);
     }
 
     /** Opens one of this process alone, under the context's lock. */
@@ -110,7 +109,7 @@ public final class NativeXrcDomain implements XrcDomain, XrcDomainServices.Holde
             services.children().requireNone(CLOSE);
             closing.call(services.pointer()).check(CLOSE, "objects made in it are alive");
             services.onClosed();
-            context.owned().remove(OwnedObjects.Kind.XRC_DOMAIN, this);
+            context.owned().remove(ObjectKind.XRC_DOMAIN, this);
             context.children().remove(ObjectKind.XRC_DOMAIN);
         } finally {
             context.unlock();

@@ -14,7 +14,6 @@ import io.rdma4j.ibverbs.device.AsyncEventTarget;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.queue.QueuePairControl;
 import io.rdma4j.ibverbs.queue.XrcDomainServices;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -76,7 +75,7 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         });
         events = services.events().newSource(this);
         domain.children().add(ObjectKind.QUEUE_PAIR);
-        services.owned().add(OwnedObjects.Kind.QUEUE_PAIR, this);
+        services.owned().add(ObjectKind.QUEUE_PAIR, this);
         services.events().queuePairs().put(pointer, this);
         services.events().add(this);
     }
@@ -232,10 +231,7 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public QueuePairState state() {
-        if (control.isClosed()) {
-            throw new IllegalStateException("the queue pair is closed");
-        }
-        return control.state();
+        return control.flushedState();
     }
 
     @Override
@@ -360,7 +356,7 @@ public final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         control.destroy(operation);
         services.events().queuePairs().remove(control.pointer());
         services.events().forget(this);
-        services.owned().remove(OwnedObjects.Kind.QUEUE_PAIR, this);
+        services.owned().remove(ObjectKind.QUEUE_PAIR, this);
         domain.children().remove(ObjectKind.QUEUE_PAIR);
     }
 

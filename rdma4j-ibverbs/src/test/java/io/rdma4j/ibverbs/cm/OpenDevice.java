@@ -15,17 +15,12 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.testkit.ListedDevice;
-import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEventChannel;
+import io.rdma4j.testkit.RefusingContext;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceLimit;
-import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.EthernetAddress;
-import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -34,15 +29,10 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
-import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.ThreadDomain;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -51,17 +41,16 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open native device: it delegates its connections as one does, and offers no other verbs. */
-final class OpenDevice implements CmContext, CmServices.Owner {
+final class OpenDevice extends RefusingContext implements CmContext, CmServices.Owner {
     final List<InetAddress> addresses = new ArrayList<>();
     /** Who has asked by this device. */
     final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
     PortState portState = PortState.ACTIVE;
     LinkLayer linkLayer = LinkLayer.ETHERNET;
-    private final ListedDevice device;
     private final NativeConnections connections;
 
     OpenDevice(CmChannel channel, ListedDevice device, List<InetAddress> addresses) {
-        this.device = device;
+        super(device);
         this.addresses.addAll(addresses);
         connections = new NativeConnections(channel, this, handler -> (via, request, local, peer,
                 parameters) -> {
@@ -77,11 +66,6 @@ final class OpenDevice implements CmContext, CmServices.Owner {
     @Override
     public CmServices cmServices() {
         return connections.services();
-    }
-
-    @Override
-    public RdmaDevice device() {
-        return device;
     }
 
     @Override
@@ -183,95 +167,5 @@ final class OpenDevice implements CmContext, CmServices.Owner {
     @Override
     public void close() {
         connections.close();
-    }
-
-    // ---------------------------------------------------------------- what no test needs
-
-    @Override
-    public @Nullable QueuePair queuePair(int number) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public void closeAll() throws RdmaException {
-        throw unsupported();
-    }
-
-    private static RdmaException unsupported() {
-        return RdmaException.unsupported("use fake device", "it has a connection manager only");
-    }
-
-    @Override
-    public long queryClock() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public long queryPortSpeedMbps(int port) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public Gid queryGid(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public GidEntry queryGidEntry(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public int queryPkey(int port, int index) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public int pkeyIndex(int port, int pkey) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
-            MemorySegment header) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ExtendedCompletionQueue createExtendedCompletionQueue(
-            CompletionQueueInitAttributes attributes)
-            throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public ThreadDomain allocateThreadDomain() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
-            throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public Map<String, Long> counters() {
-        return Map.of();
-    }
-
-    @Override
-    public AsyncEventChannel asyncEventChannel() {
-        throw new UnsupportedOperationException("it has no asynchronous events");
     }
 }

@@ -2,7 +2,6 @@
 package io.rdma4j.protocol.ibcm;
 
 import io.rdma4j.connection.ConnectionParameters;
-import org.jspecify.annotations.Nullable;
 
 /** A service that accepts connection requests. */
 public final class CmService {
@@ -20,14 +19,12 @@ public final class CmService {
     }
 
     private final IbConnectionManager manager;
-    private final ListenSpec offer;
+    private final OfferedService offer;
     private final Handler handler;
-    private int unanswered;
-    private @Nullable Runnable onUnneeded;
 
     CmService(IbConnectionManager manager, ListenSpec offer, Handler handler) {
         this.manager = manager;
-        this.offer = offer;
+        this.offer = new OfferedService(offer);
         this.handler = handler;
     }
 
@@ -39,35 +36,26 @@ public final class CmService {
      */
     public void close(Runnable onNoneLeft) {
         manager.remove(this);
-        onUnneeded = onNoneLeft;
-        finishIfUnneeded();
-    }
-
-    private void finishIfUnneeded() {
-        Runnable told = onUnneeded;
-        if (told != null && unanswered == 0) {
-            onUnneeded = null;
-            told.run();
-        }
+        offer.close(onNoneLeft);
     }
 
     ListenSpec offer() {
-        return offer;
+        return offer.spec();
     }
 
     /** {@return whether another request may wait} */
     boolean hasRoom() {
-        return unanswered < offer.backlog();
+        return offer.hasRoom();
     }
 
     IbCmConnection.Events onRequest(IbCmConnection connection, int sourcePort,
             ConnectionParameters parameters) {
-        unanswered++;
+        offer.onRequest();
         return handler.onRequest(connection, sourcePort, parameters);
     }
 
     void onAnswered() {
-        unanswered--;
-        finishIfUnneeded();
+        offer.onAnswered();
+        offer.onForgotten();
     }
 }

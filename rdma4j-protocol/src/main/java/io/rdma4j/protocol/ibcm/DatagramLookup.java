@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One look-up of a datagram service, on the active side: SIDR_REQ until SIDR_REP. Source: IBTA
  * 12.11.
  */
-public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker {
+public final class DatagramLookup implements CmTimer, CmSending.Asker {
     /**
      * Is notified once of the outcome of a look-up. Calls come from within calls of the manager.
      */
@@ -28,7 +28,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
 
     private static final int PKEY = 0xffff;
 
-    private final IbConnectionManager manager;
+    private final CmSending sending;
     private final DatagramServices services;
     private final CmPeer peer;
     private final int trafficClass;
@@ -40,35 +40,35 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
     private long deadlineNs = Long.MAX_VALUE;
     private @Nullable Events events;
 
-    DatagramLookup(IbConnectionManager manager, DatagramServices services, ConnectSpec call,
+    DatagramLookup(CmSending sending, DatagramServices services, ConnectSpec call,
             Events events) {
-        this.manager = manager;
+        this.sending = sending;
         this.services = services;
         this.events = events;
         peer = call.peer();
         trafficClass = call.typeOfService();
-        order = manager.newOrder();
-        int requestId = manager.newIdentifier();
-        transaction = manager.newTransaction(requestId);
+        order = sending.newOrder();
+        int requestId = sending.newIdentifier();
+        transaction = sending.newTransaction(requestId);
         request = new ServiceRequest(requestId, PKEY, call.serviceId(), call.privateData());
-        retriesLeft = manager.settings().maxRetries();
-        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(manager.settings().responseTimeout()));
+        retriesLeft = sending.settings().maxRetries();
+        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(sending.settings().responseTimeout()));
     }
 
     void ask(long nowNs) {
-        manager.send(peer, trafficClass, transaction, request);
+        sending.send(peer, trafficClass, transaction, request);
         waitUntil(earlyEnd.onSent(nowNs));
     }
 
     private void askAgain(long nowNs) {
-        manager.send(peer, trafficClass, transaction, request, this);
+        sending.send(peer, trafficClass, transaction, request, this);
         waitUntil(earlyEnd.onSent(nowNs));
     }
 
     private void waitUntil(long newDeadlineNs) {
-        manager.unschedule(this);
+        sending.unschedule(this);
         deadlineNs = newDeadlineNs;
-        manager.schedule(this);
+        sending.schedule(this);
     }
 
     /** {@return whether it answers this look-up} */
@@ -135,7 +135,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
     /** Ends the look-up; nothing is reported any more. Idempotent. */
     public void close() {
         events = null;
-        manager.unschedule(this);
+        sending.unschedule(this);
         deadlineNs = Long.MAX_VALUE;
         services.forget(this);
     }

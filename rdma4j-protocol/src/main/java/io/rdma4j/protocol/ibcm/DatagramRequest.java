@@ -24,7 +24,7 @@ public final class DatagramRequest implements CmTimer {
      */
     record Key(CmPeer peer, int requestId, long transaction) {}
 
-    private final IbConnectionManager manager;
+    private final CmSending sending;
     private final DatagramServices services;
     private final DatagramService service;
     private final Key key;
@@ -33,14 +33,14 @@ public final class DatagramRequest implements CmTimer {
     private @Nullable ServiceReply answer;
     private long deadlineNs = Long.MAX_VALUE;
 
-    DatagramRequest(IbConnectionManager manager, DatagramServices services, DatagramService service,
+    DatagramRequest(CmSending sending, DatagramServices services, DatagramService service,
             Key key, long serviceId) {
-        this.manager = manager;
+        this.sending = sending;
         this.services = services;
         this.service = service;
         this.key = key;
         this.serviceId = serviceId;
-        order = manager.newOrder();
+        order = sending.newOrder();
     }
 
     /** Accepts: names the queue pair of the service. */
@@ -64,7 +64,7 @@ public final class DatagramRequest implements CmTimer {
                 serviceId, qkey, PrivateData.of(privateData));
         service.onAnswered();
         deadlineNs = nowNs + CmSettings.nanos(MEMORY);
-        manager.schedule(this);
+        sending.schedule(this);
         services.onAnswered(this);
         onRepeated();
     }
@@ -73,7 +73,7 @@ public final class DatagramRequest implements CmTimer {
     void onRepeated() {
         ServiceReply given = answer;
         if (given != null) {
-            manager.send(key.peer, key.transaction, given);
+            sending.send(key.peer, key.transaction, given);
         }
     }
 

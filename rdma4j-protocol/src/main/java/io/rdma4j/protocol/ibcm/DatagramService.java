@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.ibcm;
 
-import org.jspecify.annotations.Nullable;
-
 /** A datagram service that can be looked up. */
 public final class DatagramService {
     /** Receives look-ups. Calls come from within calls of the manager. */
@@ -17,16 +15,12 @@ public final class DatagramService {
     }
 
     private final DatagramServices services;
-    private final ListenSpec offer;
+    private final OfferedService offer;
     private final Handler handler;
-    private int unanswered;
-    /** Look-ups that wait or whose answer is remembered. */
-    private int known;
-    private @Nullable Runnable onUnneeded;
 
     DatagramService(DatagramServices services, ListenSpec offer, Handler handler) {
         this.services = services;
-        this.offer = offer;
+        this.offer = new OfferedService(offer);
         this.handler = handler;
     }
 
@@ -38,39 +32,28 @@ public final class DatagramService {
      */
     public void close(Runnable onNoneLeft) {
         services.remove(this);
-        onUnneeded = onNoneLeft;
-        finishIfUnneeded();
-    }
-
-    private void finishIfUnneeded() {
-        Runnable told = onUnneeded;
-        if (told != null && known == 0) {
-            onUnneeded = null;
-            told.run();
-        }
+        offer.close(onNoneLeft);
     }
 
     ListenSpec offer() {
-        return offer;
+        return offer.spec();
     }
 
     /** {@return whether another look-up may wait} */
     boolean hasRoom() {
-        return unanswered < offer.backlog();
+        return offer.hasRoom();
     }
 
     void onRequest(DatagramRequest request, int sourcePort, byte[] privateData) {
-        unanswered++;
-        known++;
+        offer.onRequest();
         handler.onRequest(request, sourcePort, privateData);
     }
 
     void onAnswered() {
-        unanswered--;
+        offer.onAnswered();
     }
 
     void onForgotten() {
-        known--;
-        finishIfUnneeded();
+        offer.onForgotten();
     }
 }

@@ -22,14 +22,14 @@ final class DatagramServices {
     /** Answers that are remembered at most; beyond this the oldest is forgotten early. */
     static final int MAX_ANSWERED = 1024;
 
-    private final IbConnectionManager manager;
+    private final CmSending sending;
     private final List<DatagramService> services = new ArrayList<>();
     private final Map<Integer, DatagramLookup> lookups = new HashMap<>();
     private final Map<DatagramRequest.Key, DatagramRequest> requests = new HashMap<>();
     private final Queue<DatagramRequest> answered = new ArrayDeque<>();
 
-    DatagramServices(IbConnectionManager manager) {
-        this.manager = manager;
+    DatagramServices(CmSending sending) {
+        this.sending = sending;
     }
 
     DatagramService listen(ListenSpec offer, DatagramService.Handler handler) throws RdmaException {
@@ -42,7 +42,7 @@ final class DatagramServices {
     }
 
     DatagramLookup lookUp(ConnectSpec call, DatagramLookup.Events events, long nowNs) {
-        DatagramLookup lookup = new DatagramLookup(manager, this, call, events);
+        DatagramLookup lookup = new DatagramLookup(sending, this, call, events);
         lookups.put(lookup.requestId(), lookup);
         lookup.ask(nowNs);
         return lookup;
@@ -64,7 +64,7 @@ final class DatagramServices {
         } else if (!service.hasRoom()) {
             refuse(request, transaction, peer, SidrStatus.NO_QP);
         } else {
-            DatagramRequest added = new DatagramRequest(manager, this, service, key,
+            DatagramRequest added = new DatagramRequest(sending, this, service, key,
                     request.serviceId());
             requests.put(key, added);
             service.onRequest(added, ip.sourcePort(), request.privateData().from(IpHeader.LENGTH));
@@ -81,7 +81,7 @@ final class DatagramServices {
     }
 
     private void refuse(ServiceRequest request, long transaction, CmPeer peer, SidrStatus status) {
-        manager.send(peer, transaction, new ServiceReply(request.requestId(), status.code(),
+        sending.send(peer, transaction, new ServiceReply(request.requestId(), status.code(),
                 PrivateData.NONE, 0, 0, request.serviceId(), 0, PrivateData.NONE));
     }
 
@@ -114,7 +114,7 @@ final class DatagramServices {
     }
 
     void forget(DatagramRequest request) {
-        manager.unschedule(request);
+        sending.unschedule(request);
         answered.remove(request);
         if (requests.remove(request.key(), request)) {
             request.service().onForgotten();

@@ -28,7 +28,7 @@ import java.util.EnumSet;
  * <p>Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application is
  * notified, the peer's side has ended already.
  */
-public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
+public final class IbCmConnection implements CmTimer, CmSending.Asker {
     /** Is notified of what happens to a connection. Calls come from within calls of the manager. */
     public interface Events {
         /** The peer accepted; {@link #establish} or {@link #reject} follows. */
@@ -110,6 +110,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private static final PrivateData NO_DATA = PrivateData.NONE;
 
     private final IbConnectionManager manager;
+    private final CmSending sending;
     private final CmSettings settings;
     private final CmPeer peer;
     private final NegotiatedParameters terms;
@@ -135,20 +136,22 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private IbCmConnection(IbConnectionManager manager, CmPeer peer, NegotiatedParameters terms,
             boolean isActive, State state) {
         this.manager = manager;
+        sending = manager.sending();
         this.terms = terms;
-        this.settings = manager.settings();
+        this.settings = sending.settings();
         this.peer = peer;
         this.isActive = isActive;
         this.state = state;
-        localId = manager.newIdentifier();
-        order = manager.newOrder();
+        localId = sending.newIdentifier();
+        order = sending.newOrder();
         earlyEnd = new EarlyEnd(peer, CmSettings.nanos(settings.responseTimeout()));
     }
 
     static IbCmConnection active(IbConnectionManager manager, ConnectSpec call, Events events,
             long nowNs) {
+        CmSending sending = manager.sending();
         IbCmConnection connection = new IbCmConnection(manager, call.peer(),
-                new NegotiatedParameters(manager.settings(), call, manager.newPsn()), true,
+                new NegotiatedParameters(sending.settings(), call, sending.newPsn()), true,
                 State.REQUEST_SENT);
         connection.events = events;
         connection.call(call, nowNs);
@@ -157,9 +160,10 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
 
     static IbCmConnection passive(IbConnectionManager manager, CmPeer peer, CmService service,
             long transaction, Request request) {
+        CmSending sending = manager.sending();
         IbCmConnection connection = new IbCmConnection(manager, peer,
-                new NegotiatedParameters(manager.settings(), service.offer().type(), request,
-                        manager.newPsn()),
+                new NegotiatedParameters(sending.settings(), service.offer().type(), request,
+                        sending.newPsn()),
                 false, State.REQUEST_RECEIVED);
         connection.service = service;
         connection.transaction = transaction;
@@ -171,7 +175,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
 
     private void call(ConnectSpec call, long nowNs) {
         ConnectionParameters own = call.parameters();
-        transaction = manager.newTransaction(localId);
+        transaction = sending.newTransaction(localId);
         localQueuePair = call.queuePairNumber();
         isMtuFixed = call.isMtuFixed();
         Integer chosen = call.ackTimeoutExponent();
@@ -207,7 +211,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     public void establish() throws RdmaException {
         require(State.REPLY_RECEIVED, "establish");
         take(Step.ESTABLISH);
-        manager.send(peer, terms.typeOfService(), transaction,
+        sending.send(peer, terms.typeOfService(), transaction,
                 new ReadyToUse(localId, remoteId, NO_DATA));
     }
 
@@ -238,7 +242,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         if (state != State.ESTABLISHED && state != State.REPLY_SENT) {
             throw wrongState("disconnect");
         }
-        transaction = manager.newTransaction(localId);
+        transaction = sending.newTransaction(localId);
         take(Step.DISCONNECT);
         send(new DisconnectRequest(localId, remoteId, terms.remoteQueuePair(), NO_DATA),
                 settings.disconnectRetries(), nowNs);
@@ -308,7 +312,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     void onRepeatedRequest() {
         switch (state) {
             case REQUEST_RECEIVED ->
-                manager.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
+                sending.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
                         remoteId, MessageReceipt.OF_REQUEST, settings.serviceTimeout(), NO_DATA));
             case REPLY_SENT -> resend();
             case TIME_WAIT -> sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
@@ -339,13 +343,13 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             }
             case ESTABLISHED -> {
                 if (isActive && reply.senderId() == remoteId) {
-                    manager.send(peer, terms.typeOfService(), transaction,
+                    sending.send(peer, terms.typeOfService(), transaction,
                             new ReadyToUse(localId, remoteId, NO_DATA));
                 }
             }
             case REPLY_RECEIVED -> {
                 if (reply.senderId() == remoteId) {
-                    manager.send(peer, terms.typeOfService(), transaction,
+                    sending.send(peer, terms.typeOfService(), transaction,
                             new MessageReceipt(localId, remoteId, MessageReceipt.OF_REPLY,
                                     settings.serviceTimeout(), NO_DATA));
                 }
@@ -435,7 +439,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         earlyEnd.onHeard();
         if (difference < 0) {
             terms.lower(acceptableMtu);
-            transaction = manager.newTransaction(localId);
+            transaction = sending.newTransaction(localId);
             send(request.withPathMtu(acceptableMtu.code()), settings.maxRetries(), nowNs);
         }
         // A copy of the rejection before names what is requested by now.
@@ -474,7 +478,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         }
         switch (state) {
             case ESTABLISHED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT -> {
-                manager.send(peer, terms.typeOfService(), requestTransaction,
+                sending.send(peer, terms.typeOfService(), requestTransaction,
                         new DisconnectReply(localId, remoteId, NO_DATA));
                 ended(nowNs);
             }
@@ -623,14 +627,14 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private void send(CmMessage message, int retries, long nowNs) {
         awaiting = message;
         retriesLeft = retries;
-        manager.send(peer, terms.typeOfService(), transaction, message);
+        sending.send(peer, terms.typeOfService(), transaction, message);
         waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
     }
 
     private void resend() {
         CmMessage message = awaiting;
         if (message != null) {
-            manager.send(peer, terms.typeOfService(), transaction, message,
+            sending.send(peer, terms.typeOfService(), transaction, message,
                     state == State.REQUEST_SENT ? this : null);
         }
     }
@@ -646,7 +650,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         PrivateData information = reason == RejectReason.TIMEOUT
                 ? PrivateData.of(settings.nodeGuid())
                 : NO_DATA;
-        manager.send(peer, terms.typeOfService(), transaction,
+        sending.send(peer, terms.typeOfService(), transaction,
                 new Reject(localId, remoteId, rejected, reason.code(),
                         information, information.length(), PrivateData.of(privateData)));
     }
@@ -656,13 +660,13 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     }
 
     private void waitUntil(long newDeadlineNs) {
-        manager.unschedule(this);
+        sending.unschedule(this);
         deadlineNs = newDeadlineNs;
-        manager.schedule(this);
+        sending.schedule(this);
     }
 
     private void stopWaiting() {
-        manager.unschedule(this);
+        sending.unschedule(this);
         deadlineNs = Long.MAX_VALUE;
         awaiting = null;
     }

@@ -14,7 +14,6 @@ import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
-import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -22,14 +21,10 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 
@@ -48,44 +43,17 @@ public final class IbConnectionManager {
     public static final int MESSAGE_LENGTH = Mad.LENGTH;
 
     /** The number of bits of a communication identifier after the prefix. */
-    public static final int IDENTIFIER_BITS = 24;
-    private static final int IDENTIFIER_MASK = (1 << IDENTIFIER_BITS) - 1;
-    /** The maximum number of answers that wait to be sent; for others the peer has to repeat its message. */
-    private static final int MAX_OUTGOING = 4096;
-
-    private final CmSettings settings;
-    private final IntSupplier random;
+    public static final int IDENTIFIER_BITS = CmSending.IDENTIFIER_BITS;
     private final Function<CmPeer, Mtu> largestMtu;
     private final Map<Integer, IbCmConnection> byLocalId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> requestsByRemoteId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> byRemoteQueuePair = new HashMap<>();
     /** Accepted requests whose RTU has not arrived. */
     private final Map<Integer, IbCmConnection> awaitingReady = new HashMap<>();
-    private final TreeSet<CmTimer> timers = new TreeSet<>(
-            Comparator.comparingLong(CmTimer::deadlineNs).thenComparingLong(CmTimer::order));
     private final List<CmService> services = new ArrayList<>();
-    private final Queue<Outgoing> outgoing = new ArrayDeque<>();
-    private final DatagramServices datagrams = new DatagramServices(this);
-    private IntSupplier identifiers;
-    private int lastIdentifier;
-    private int identifierPrefix;
-    private int trafficClass;
-    private @Nullable Asker asker;
-    private boolean isBeginning;
-    private long nextOrder;
-
+    private final CmSending sending;
+    private final DatagramServices datagrams;
     private record RemoteKey(Gid address, int number) {}
-
-    /** Is notified of what the system reports of packets to its destination. */
-    interface Asker {
-        void onUnreachable(Errno why, long nowNs);
-
-        boolean isTowards(Gid remote);
-    }
-
-    /** @param asker null if no object needs the system's report on the destination */
-    private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message,
-            @Nullable Asker asker) {}
 
     /**
      * @param settings how patient it is
@@ -102,11 +70,9 @@ public final class IbConnectionManager {
      */
     public IbConnectionManager(CmSettings settings, IntSupplier random,
             Function<CmPeer, Mtu> largestMtu) {
-        this.settings = settings;
-        this.random = random;
         this.largestMtu = largestMtu;
-        lastIdentifier = random.getAsInt();
-        identifiers = () -> ++lastIdentifier;
+        sending = new CmSending(settings, random, this::isUsed);
+        datagrams = new DatagramServices(sending);
     }
 
     // ---------------------------------------------------------------- what applications do
@@ -147,8 +113,11 @@ public final class IbConnectionManager {
      * @param next the other bits, never again what a peer may remember; higher ones are ignored if there is a prefix
      */
     public void identifiers(int prefix, IntSupplier next) {
-        identifierPrefix = prefix;
-        identifiers = next;
+        sending.identifiers(prefix, next);
+    }
+
+    private boolean isUsed(int identifier) {
+        return byLocalId.containsKey(identifier) || datagrams.uses(identifier);
     }
 
     /** Requests a connection. */
@@ -246,8 +215,9 @@ public final class IbConnectionManager {
 
     private void refuse(Request request, RejectReason reason, PrivateData information,
             long transaction, CmPeer peer) {
-        send(peer, transaction, new Reject(0, request.senderId(), Reject.OF_REQUEST, reason.code(),
-                information, information.length(), PrivateData.NONE));
+        sending.send(peer, transaction,
+                new Reject(0, request.senderId(), Reject.OF_REQUEST, reason.code(),
+                        information, information.length(), PrivateData.NONE));
     }
 
     private @Nullable RejectReason refusal(Request request, @Nullable CmService service,
@@ -285,7 +255,7 @@ public final class IbConnectionManager {
     private boolean onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
         IbCmConnection connection = find(reply.receiverId(), peer);
         if (connection == null || !connection.isActive()) {
-            send(peer, transaction,
+            sending.send(peer, transaction,
                     new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
                             RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
                             PrivateData.NONE));
@@ -348,7 +318,7 @@ public final class IbConnectionManager {
         }
         if (!byLocalId.containsKey(request.receiverId())) {
             // The connection was forgotten here: confirms, so that the peer may forget it too.
-            send(peer, transaction, DisconnectReply.to(request));
+            sending.send(peer, transaction, DisconnectReply.to(request));
         }
         return false;
     }
@@ -364,7 +334,7 @@ public final class IbConnectionManager {
     /** Rejects: between two RoCE addresses there is only one path. */
     private boolean onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
         boolean isKnown = find(offer.receiverId(), offer.senderId(), peer) != null;
-        send(peer, transaction, AlternatePathResponse.to(offer, isKnown
+        sending.send(peer, transaction, AlternatePathResponse.to(offer, isKnown
                 ? AlternatePathResponse.UNSUPPORTED
                 : AlternatePathResponse.INVALID_COMMUNICATION_ID));
         return isKnown;
@@ -402,7 +372,7 @@ public final class IbConnectionManager {
 
     /** {@return whether {@link #pollTransmit} has a message} */
     public boolean hasOutgoing() {
-        return !outgoing.isEmpty();
+        return sending.hasOutgoing();
     }
 
     /**
@@ -412,16 +382,7 @@ public final class IbConnectionManager {
      * @return the addresses it travels between, or null if there is none
      */
     public @Nullable CmPeer pollTransmit(ByteBuffer out) {
-        Outgoing next = outgoing.poll();
-        asker = next == null ? null : next.asker;
-        isBeginning = next != null && next.asker == null
-                && (next.message instanceof Request || next.message instanceof ServiceRequest);
-        if (next == null) {
-            return null;
-        }
-        CmMessage.encode(next.transaction, next.message, out);
-        trafficClass = next.trafficClass;
-        return next.peer;
+        return sending.pollTransmit(out);
     }
 
     /**
@@ -429,7 +390,7 @@ public final class IbConnectionManager {
      * destination port} If none has, it calls {@link #onUnreachable(long)}.
      */
     public boolean isAsking() {
-        return asker != null;
+        return sending.isAsking();
     }
 
     /**
@@ -437,16 +398,12 @@ public final class IbConnectionManager {
      * host takes that first.
      */
     public boolean isBeginning() {
-        return isBeginning;
+        return sending.isBeginning();
     }
 
     /** The system reports that no socket has the destination port of the last polled message. */
     public void onUnreachable(long nowNs) {
-        Asker hears = asker;
-        if (hears != null) {
-            asker = null;
-            hears.onUnreachable(Errno.ECONNREFUSED, nowNs);
-        }
+        sending.onUnreachable(nowNs);
     }
 
     /**
@@ -457,21 +414,17 @@ public final class IbConnectionManager {
      * @param why what it reports; ECONNREFUSED if no socket has the port there
      */
     public void onUnreachable(Gid remote, Errno why, long nowNs) {
-        for (CmTimer timer : List.copyOf(timers)) {
-            if (timer instanceof Asker waiting && waiting.isTowards(remote)) {
-                waiting.onUnreachable(why, nowNs);
-            }
-        }
+        sending.onUnreachable(remote, why, nowNs);
     }
 
     /** {@return the IP traffic class of the message that was polled last: that of its connection} */
     public int trafficClass() {
-        return trafficClass;
+        return sending.trafficClass();
     }
 
     /** {@return when to call {@link #onDeadline}, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
-        return timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadlineNs();
+        return sending.deadlineNs();
     }
 
     /**
@@ -480,80 +433,14 @@ public final class IbConnectionManager {
      * @return whether a message of this side was not answered in time, and is sent again or given up
      */
     public boolean onDeadline(long nowNs) {
-        boolean isUnanswered = false;
-        while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
-            isUnanswered |= onDeadline(timers.removeFirst(), nowNs);
-        }
-        return isUnanswered;
-    }
-
-    private boolean onDeadline(CmTimer due, long nowNs) {
-        boolean isDone = false;
-        try {
-            boolean isUnanswered = due.onDeadline(nowNs);
-            isDone = true;
-            return isUnanswered;
-        } finally {
-            if (!isDone) {
-                // An Error has ended this, at the end of a stack for example: it is due again.
-                timers.add(due);
-            }
-        }
+        return sending.onDeadline(nowNs);
     }
 
     // ---------------------------------------------------------------- for connections
 
-    CmSettings settings() {
-        return settings;
-    }
-
-    int newIdentifier() {
-        int identifier;
-        do {
-            int next = identifiers.getAsInt();
-            identifier = identifierPrefix == 0 ? next
-                    : (identifierPrefix << IDENTIFIER_BITS) | (next & IDENTIFIER_MASK);
-        } while (identifier == 0 || byLocalId.containsKey(identifier)
-                || datagrams.uses(identifier));
-        return identifier;
-    }
-
-    /** {@return a number that decides between timers of equal deadline} */
-    long newOrder() {
-        return nextOrder++;
-    }
-
-    int newPsn() {
-        return random.getAsInt() & Psn.MASK;
-    }
-
-    long newTransaction(int localId) {
-        return (long) random.getAsInt() << 32 | (localId & 0xffff_ffffL);
-    }
-
-    /** Sends a message of no connection. */
-    void send(CmPeer peer, long transaction, CmMessage message) {
-        send(peer, 0, transaction, message);
-    }
-
-    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message) {
-        send(peer, messageTrafficClass, transaction, message, null);
-    }
-
-    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message,
-            @Nullable Asker messageAsker) {
-        if (outgoing.size() < MAX_OUTGOING) {
-            outgoing.add(new Outgoing(peer, messageTrafficClass, transaction, message,
-                    messageAsker));
-        }
-    }
-
-    void schedule(CmTimer timer) {
-        timers.add(timer);
-    }
-
-    void unschedule(CmTimer timer) {
-        timers.remove(timer);
+    /** {@return what its connections and look-ups send by and wait by} */
+    CmSending sending() {
+        return sending;
     }
 
     /** The peer's identifier and queue pair are known. */

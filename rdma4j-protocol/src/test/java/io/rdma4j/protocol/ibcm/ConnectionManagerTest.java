@@ -360,8 +360,8 @@ class ConnectionManagerTest extends CmPair {
         for (int i = 0; i < 2; i++) {
             IbConnectionManager manager = new IbConnectionManager(CmSettings.defaults(1), () -> 1);
             manager.identifiers(7, () -> ++last[0]);
-            identifiers.add(manager.newIdentifier());
-            identifiers.add(manager.newIdentifier());
+            identifiers.add(manager.sending().newIdentifier());
+            identifiers.add(manager.sending().newIdentifier());
         }
         assertThat(identifiers).containsExactly(0x7ffffff, 0x7000000, 0x7000001, 0x7000002);
     }

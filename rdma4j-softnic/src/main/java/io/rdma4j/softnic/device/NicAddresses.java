@@ -27,7 +27,7 @@ public final class NicAddresses {
     private static final System.Logger LOG = System.getLogger(NicAddresses.class.getName());
     private static final int LAST_LOOPBACK = 254;
 
-    private final SoftDevice device;
+    private final DeviceInterface deviceInterface;
     private final Transport transport;
     private final EngineDriver driver;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
@@ -37,11 +37,11 @@ public final class NicAddresses {
     /** The addresses of a loopback interface when it was last looked at. */
     private List<InetAddress> seen = List.of();
 
-    NicAddresses(SoftDevice device, Transport transport, EngineDriver driver) {
-        this.device = device;
+    NicAddresses(DeviceInterface deviceInterface, Transport transport, EngineDriver driver) {
+        this.deviceInterface = deviceInterface;
         this.transport = transport;
         this.driver = driver;
-        unserved = new UnservedAddresses(device.name());
+        unserved = new UnservedAddresses(deviceInterface.device());
     }
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
@@ -62,7 +62,7 @@ public final class NicAddresses {
 
     /** {@return the address that a GID stands for, a link-local one with the interface of the device} */
     InetAddress addressOf(Gid gid) {
-        return AddressScope.on(gid.address(), device.networkInterface());
+        return AddressScope.on(gid.address(), deviceInterface.networkInterface());
     }
 
     // ---------------------------------------------------------------- opening
@@ -70,7 +70,7 @@ public final class NicAddresses {
     /** Opens the addresses of the device; after a failure none stays open. */
     synchronized void open(@Nullable InetAddress address) throws RdmaException {
         try {
-            if (device.isLoopback()) {
+            if (deviceInterface.isLoopback()) {
                 openLoopback(address);
             } else {
                 openAll(address);
@@ -87,7 +87,7 @@ public final class NicAddresses {
 
     /** Does without what is refused, as long as there is something left; each later look tries again. */
     private void openAll(@Nullable InetAddress asked) throws RdmaException {
-        PortView view = device.view();
+        PortView view = deviceInterface.view();
         Map<InetAddress, RdmaException> refused = new LinkedHashMap<>();
         for (InetAddress address : view.addresses()) {
             if (gids.isEmpty() && !address.isLinkLocalAddress()) {
@@ -125,10 +125,11 @@ public final class NicAddresses {
     private void requireAny(PortView view) throws RdmaException {
         if (gids.stream().allMatch(Gid::isZero)) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    device.name() + " has no address that can be used" + view.unusable().stream()
-                            .map(each -> "; " + each.address().getHostAddress() + " "
-                                    + each.state().text())
-                            .collect(Collectors.joining()));
+                    deviceInterface.device() + " has no address that can be used"
+                            + view.unusable().stream()
+                                    .map(each -> "; " + each.address().getHostAddress() + " "
+                                            + each.state().text())
+                                    .collect(Collectors.joining()));
         }
     }
 
@@ -159,11 +160,12 @@ public final class NicAddresses {
     private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
             RdmaException cause) {
         String port = cause.detail() + " by " + transport.holder(taken);
-        String wanted = device.isLoopback() || taken.equals(asked) ? ""
-                : (asked == null ? device.name() : asked.getHostAddress()) + " cannot be used: ";
+        String wanted = deviceInterface.isLoopback() || taken.equals(asked) ? ""
+                : (asked == null ? deviceInterface.device() : asked.getHostAddress())
+                        + " cannot be used: ";
         return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
                 + "; end that one, or use another "
-                + (device.isLoopback() ? "address" : "device"), cause);
+                + (deviceInterface.isLoopback() ? "address" : "device"), cause);
     }
 
     private void requireHeld(@Nullable InetAddress address) throws RdmaException {
@@ -174,7 +176,7 @@ public final class NicAddresses {
 
     private RdmaException notOurs(InetAddress address) {
         return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                address.getHostAddress() + " is no address of " + device.name());
+                address.getHostAddress() + " is no address of " + deviceInterface.device());
     }
 
     /** {@return whether an address has an open port} Asks as the engine's owner, which also closes ports. */
@@ -191,13 +193,13 @@ public final class NicAddresses {
      */
     private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
         gids.add(Gid.ZERO);
-        PortView view = device.view();
+        PortView view = deviceInterface.view();
         seen = view.addresses();
         if (wanted != null) {
             claim(wanted);
         }
         if (!(wanted instanceof Inet4Address)) {
-            if (seen.stream().anyMatch(NicAddresses::isLoopbackIpv4)) {
+            if (seen.stream().anyMatch(DeviceInterface::isLoopbackIpv4)) {
                 openFreeLoopback();
             }
         }
@@ -211,11 +213,6 @@ public final class NicAddresses {
         requireAny(view);
     }
 
-    /** {@return whether an address is of 127.0.0.0/8} */
-    static boolean isLoopbackIpv4(InetAddress address) {
-        return address instanceof Inet4Address && address.isLoopbackAddress();
-    }
-
     private void openFreeLoopback() throws RdmaException {
         RdmaException first = null;
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
@@ -226,7 +223,7 @@ public final class NicAddresses {
                     System.Logger.Level level = transport.sharesAddresses()
                             ? System.Logger.Level.WARNING
                             : System.Logger.Level.INFO;
-                    LOG.log(level, "{0} is at 127.0.0.{1}: {2} by {3}", device.name(), n,
+                    LOG.log(level, "{0} is at 127.0.0.{1}: {2} by {3}", deviceInterface.device(), n,
                             first.detail(), holderOfFirstLoopback());
                 }
                 return;
@@ -271,7 +268,8 @@ public final class NicAddresses {
                     && e.errno() != Errno.EAFNOSUPPORT) {
                 throw e;
             }
-            LOG.log(System.Logger.Level.DEBUG, "{0} is opened without {1}: {2}", device.name(),
+            LOG.log(System.Logger.Level.DEBUG, "{0} is opened without {1}: {2}",
+                    deviceInterface.device(),
                     address.getHostAddress(), e.getMessage());
         }
     }
@@ -289,7 +287,7 @@ public final class NicAddresses {
         if (isOpen(address)) {
             return;
         }
-        if (!device.hostsNow(address)) {
+        if (!deviceInterface.hostsNow(address)) {
             throw notOurs(address);
         }
         try {
@@ -337,16 +335,18 @@ public final class NicAddresses {
                 lost.add(addressOf(gid));
             }
         }
-        boolean hasGained = device.isLoopback() ? gainOnLoopback(now.addresses()) : gain(now);
+        boolean hasGained = deviceInterface.isLoopback() ? gainOnLoopback(now.addresses())
+                : gain(now);
         return new Change(hasGained || !lost.isEmpty(), lost);
     }
 
     /** {@return whether the interface has an address of the table} */
     private boolean isOf(PortView now, Gid gid) {
         return now.addresses().stream()
-                .anyMatch(device.isLoopback() && isLoopbackIpv4(gid.address())
-                        ? NicAddresses::isLoopbackIpv4
-                        : each -> Gid.of(each).equals(gid));
+                .anyMatch(deviceInterface.isLoopback()
+                        && DeviceInterface.isLoopbackIpv4(gid.address())
+                                ? DeviceInterface::isLoopbackIpv4
+                                : each -> Gid.of(each).equals(gid));
     }
 
     private boolean gain(PortView now) {
@@ -376,8 +376,8 @@ public final class NicAddresses {
         try {
             if (address instanceof Inet6Address) {
                 openUnlessTaken(address);
-            } else if (isLoopbackIpv4(address)
-                    && all().stream().noneMatch(NicAddresses::isLoopbackIpv4)) {
+            } else if (DeviceInterface.isLoopbackIpv4(address)
+                    && all().stream().noneMatch(DeviceInterface::isLoopbackIpv4)) {
                 openFreeLoopback();
             }
         } catch (RdmaException e) {

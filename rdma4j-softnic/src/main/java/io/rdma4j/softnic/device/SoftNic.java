@@ -95,8 +95,8 @@ public final class SoftNic
         memory = new MemoryTable(random);
         this.transport = transport.apply(this);
         driver = new EngineDriver(this.transport.engine(), clock, threadName, this::onFatal);
-        addresses = new NicAddresses(device, this.transport, driver);
-        port = new SoftPort(device, addresses);
+        addresses = new NicAddresses(device.deviceInterface(), this.transport, driver);
+        port = new SoftPort(device.deviceInterface(), addresses);
     }
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
@@ -323,7 +323,7 @@ public final class SoftNic
 
     @Override
     public int interfaceMtu() {
-        return device.mtuBytes();
+        return device.deviceInterface().mtuBytes();
     }
 
     @Override
@@ -407,7 +407,7 @@ public final class SoftNic
 
     @Override
     public void lookAtPort() {
-        onPort(device.view());
+        onPort(device.deviceInterface().view());
     }
 
     @Override

@@ -12,13 +12,13 @@ import java.util.List;
 
 /** The port of an open device: its network interface, as last seen, and its addresses. */
 final class SoftPort implements PortServices {
-    private final SoftDevice device;
+    private final DeviceInterface deviceInterface;
     private final NicAddresses addresses;
     private volatile @Nullable PortView lastView;
     private volatile boolean hasFailed;
 
-    SoftPort(SoftDevice device, NicAddresses addresses) {
-        this.device = device;
+    SoftPort(DeviceInterface deviceInterface, NicAddresses addresses) {
+        this.deviceInterface = deviceInterface;
         this.addresses = addresses;
     }
 
@@ -38,12 +38,12 @@ final class SoftPort implements PortServices {
 
     @Override
     public NetworkInterface networkInterface() {
-        return device.networkInterface();
+        return deviceInterface.networkInterface();
     }
 
     @Override
     public boolean isUp() {
-        return device.isUp();
+        return deviceInterface.isUp();
     }
 
     @Override
@@ -59,7 +59,7 @@ final class SoftPort implements PortServices {
 
     @Override
     public int mtuBytes() {
-        return device.mtuBytes();
+        return deviceInterface.mtuBytes();
     }
 
     @Override

@@ -24,7 +24,7 @@ import java.util.function.LongSupplier;
  * iWARP on a network of byte streams. Each queue pair has a stream of its own, so a full stream delays no other queue pair. For
  * the engine's owner.
  */
-final class IwarpLink implements Link {
+final class IwarpLink implements Link, StreamServices {
     /**
      * The buffer for one read and for received bytes that are not used yet. It holds the longest unit and fits the cache.
      */
@@ -99,12 +99,13 @@ final class IwarpLink implements Link {
         }
     }
 
-    /** {@return memory for what the network does not take at once} */
-    UnsentBuffers unsentBuffers() {
+    @Override
+    public UnsentBuffers unsentBuffers() {
         return unsentBuffers;
     }
 
-    Engine engine() {
+    @Override
+    public Engine engine() {
         return engine;
     }
 
@@ -116,12 +117,13 @@ final class IwarpLink implements Link {
         return settings;
     }
 
-    /** {@return the buffer that a connection reads to, valid during one call} */
-    MemorySegment inbound() {
+    @Override
+    public MemorySegment inbound() {
         return inbound;
     }
 
-    ByteBuffer inboundBuffer() {
+    @Override
+    public ByteBuffer inboundBuffer() {
         return inboundBuffer;
     }
 
@@ -148,8 +150,8 @@ final class IwarpLink implements Link {
         return crc;
     }
 
-    /** {@return connections that are over, and have not quite ended} */
-    LingeringConnections lingering() {
+    @Override
+    public LingeringConnections lingering() {
         return lingering;
     }
 
@@ -313,8 +315,8 @@ final class IwarpLink implements Link {
         return hasMore;
     }
 
-    /** A stream has more than is read at once. */
-    void onMore() {
+    @Override
+    public void onMore() {
         hasMore = true;
     }
 

@@ -66,7 +66,7 @@ final class StreamConnection implements Stream.Handler {
         void onEnd();
     }
 
-    private final IwarpLink link;
+    private final StreamServices services;
     private final Stream stream;
     private User user;
     private @Nullable Opening opening;
@@ -86,11 +86,11 @@ final class StreamConnection implements Stream.Handler {
     private boolean isOver;
 
     /** @param stream the stream, whose handler this object becomes */
-    StreamConnection(IwarpLink link, Stream stream, User user) {
-        this.link = link;
+    StreamConnection(StreamServices services, Stream stream, User user) {
+        this.services = services;
         this.stream = stream;
         this.user = user;
-        progressNs = link.engine().timeNs();
+        progressNs = services.engine().timeNs();
         stream.handler(this);
     }
 
@@ -154,7 +154,7 @@ final class StreamConnection implements Stream.Handler {
     private boolean write(ByteBuffer bytes) {
         int length = stream.write(bytes);
         if (length > 0) {
-            progressNs = link.engine().timeNs();
+            progressNs = services.engine().timeNs();
         }
         return length != Stream.END;
     }
@@ -162,10 +162,10 @@ final class StreamConnection implements Stream.Handler {
     private void append(ByteBuffer bytes) {
         int length = unsent.remaining() + bytes.remaining();
         if (unsent.capacity() < length) {
-            ByteBuffer larger = link.unsentBuffers().take(length);
+            ByteBuffer larger = services.unsentBuffers().take(length);
             if (larger == null) {
                 // The stream cannot go on behind a gap.
-                link.engine().count(Counter.SEND_ERR);
+                services.engine().count(Counter.SEND_ERR);
                 reset();
                 tellEnd();
                 return;
@@ -181,7 +181,7 @@ final class StreamConnection implements Stream.Handler {
 
     /** Nothing is left in the buffer, or nothing that is sent. */
     private void giveBack() {
-        link.unsentBuffers().give(unsent);
+        services.unsentBuffers().give(unsent);
         unsent = EMPTY;
     }
 
@@ -213,7 +213,7 @@ final class StreamConnection implements Stream.Handler {
         kept = NOTHING;
         keptLength = 0;
         if (unsent.hasRemaining()) {
-            link.lingering().addUnsent(this, link.engine().timeNs());
+            services.lingering().addUnsent(this, services.engine().timeNs());
         } else {
             finish();
         }
@@ -221,7 +221,7 @@ final class StreamConnection implements Stream.Handler {
 
     private void finish() {
         stream.finish();
-        link.lingering().addSent(this, link.engine().timeNs());
+        services.lingering().addSent(this, services.engine().timeNs());
     }
 
     /** Sets until when it may linger. */
@@ -240,7 +240,7 @@ final class StreamConnection implements Stream.Handler {
      */
     void letGo() {
         if (unsent.hasRemaining()) {
-            link.engine().count(Counter.SEND_ERR);
+            services.engine().count(Counter.SEND_ERR);
             reset();
         } else {
             over();
@@ -257,7 +257,7 @@ final class StreamConnection implements Stream.Handler {
 
     private void over() {
         isOver = true;
-        link.lingering().remove(this);
+        services.lingering().remove(this);
         stream.close();
         kept = NOTHING;
         giveBack();
@@ -331,8 +331,8 @@ final class StreamConnection implements Stream.Handler {
             return;
         }
         for (int i = 0; i < READS_AT_ONCE && !isOver; i++) {
-            ByteBuffer buffer = link.inboundBuffer();
-            MemorySegment memory = link.inbound();
+            ByteBuffer buffer = services.inboundBuffer();
+            MemorySegment memory = services.inbound();
             MemorySegment.copy(kept, 0, memory, ValueLayout.JAVA_BYTE, 0, keptLength);
             buffer.limit(buffer.capacity()).position(keptLength);
             int room = buffer.remaining();
@@ -344,7 +344,7 @@ final class StreamConnection implements Stream.Handler {
             if (length == 0) {
                 return;
             }
-            progressNs = link.engine().timeNs();
+            progressNs = services.engine().timeNs();
             long available = (long) keptLength + length;
             // It gets no byte twice, even if its user throws.
             keptLength = 0;
@@ -354,7 +354,7 @@ final class StreamConnection implements Stream.Handler {
                 return;
             }
         }
-        link.onMore();
+        services.onMore();
     }
 
     /** As {@link #use}; after an error nobody knows which bytes were used, so the connection ends. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.OwnedObjects;
 import io.rdma4j.softnic.engine.EngineQueuePair;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
@@ -36,7 +37,7 @@ final class GroupMemberships implements OwnedObjects.Owned {
             }
             nic.transport().join(group, engineSide, blocksMulticastLoopback);
             groups.add(group);
-            owned().add(OwnedObjects.Kind.MULTICAST_GROUPS, this);
+            owned().add(ObjectKind.MULTICAST_GROUP, this);
             return this;
         });
     }
@@ -68,7 +69,7 @@ final class GroupMemberships implements OwnedObjects.Owned {
 
     private void forgetIfNone() {
         if (groups.isEmpty()) {
-            owned().remove(OwnedObjects.Kind.MULTICAST_GROUPS, this);
+            owned().remove(ObjectKind.MULTICAST_GROUP, this);
         }
     }
 

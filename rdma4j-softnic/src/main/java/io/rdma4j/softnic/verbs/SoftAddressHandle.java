@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.Route;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -54,7 +53,7 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
-                domain.remove(ObjectKind.ADDRESS_HANDLE, OwnedObjects.Kind.ADDRESS_HANDLE, this);
+                domain.remove(ObjectKind.ADDRESS_HANDLE, ObjectKind.ADDRESS_HANDLE, this);
             }
         });
     }

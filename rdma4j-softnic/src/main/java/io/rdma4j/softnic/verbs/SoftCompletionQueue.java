@@ -11,7 +11,6 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -330,7 +329,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.end("close completion queue");
             isClosed = true;
             driver.engine().forget(ring);
-            context.owned().remove(OwnedObjects.Kind.COMPLETION_QUEUE, this);
+            context.owned().remove(ObjectKind.COMPLETION_QUEUE, this);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
             context.nic().objects().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (announcements != null) {

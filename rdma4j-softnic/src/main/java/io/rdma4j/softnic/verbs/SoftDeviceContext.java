@@ -5,6 +5,7 @@ import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.device.AsyncEvents;
 import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.device.ObjectKind;
+import io.rdma4j.device.OwnedObjects;
 import io.rdma4j.device.ReportedBits;
 import io.rdma4j.device.ReportedGid;
 import io.rdma4j.device.ReportedPort;
@@ -22,7 +23,6 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
@@ -246,7 +246,7 @@ public final class SoftDeviceContext implements CmContext {
             nic.objects().totals().add(ObjectKind.PROTECTION_DOMAIN);
             services.children().add(ObjectKind.PROTECTION_DOMAIN);
             SoftProtectionDomain domain = new SoftProtectionDomain(services);
-            services.owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, domain);
+            services.owned().add(ObjectKind.PROTECTION_DOMAIN, domain);
             return domain;
         });
     }
@@ -274,7 +274,7 @@ public final class SoftDeviceContext implements CmContext {
             SoftCompletionQueue queue = new SoftCompletionQueue(services, attributes);
             nic.objects().totals().add(ObjectKind.COMPLETION_QUEUE);
             services.children().add(ObjectKind.COMPLETION_QUEUE);
-            services.owned().add(OwnedObjects.Kind.COMPLETION_QUEUE, queue);
+            services.owned().add(ObjectKind.COMPLETION_QUEUE, queue);
             return queue;
         });
     }
@@ -285,7 +285,7 @@ public final class SoftDeviceContext implements CmContext {
             checkOpen();
             services.children().add(ObjectKind.THREAD_DOMAIN);
             SoftThreadDomain domain = new SoftThreadDomain(services);
-            services.owned().add(OwnedObjects.Kind.THREAD_DOMAIN, domain);
+            services.owned().add(ObjectKind.THREAD_DOMAIN, domain);
             return domain;
         });
     }
@@ -307,7 +307,7 @@ public final class SoftDeviceContext implements CmContext {
             try {
                 SoftDeviceMemory memory = new SoftDeviceMemory(services, byteSize, byteAlignment);
                 services.children().add(ObjectKind.DEVICE_MEMORY);
-                services.owned().add(OwnedObjects.Kind.DEVICE_MEMORY, memory);
+                services.owned().add(ObjectKind.DEVICE_MEMORY, memory);
                 return memory;
             } catch (OutOfMemoryError none) {
                 nic.objects().releaseDeviceMemory(byteSize);

@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -79,7 +78,7 @@ final class SoftDeviceMemory implements DeviceMemory {
                 children.requireNone("free device memory");
                 isClosed = true;
                 arena.close();
-                context.owned().remove(OwnedObjects.Kind.DEVICE_MEMORY, this);
+                context.owned().remove(ObjectKind.DEVICE_MEMORY, this);
                 context.children().remove(ObjectKind.DEVICE_MEMORY);
                 context.nic().objects().releaseDeviceMemory(length());
             }

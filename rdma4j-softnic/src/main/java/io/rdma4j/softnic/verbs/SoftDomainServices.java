@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.softnic.memory.DomainMemory;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -106,14 +105,14 @@ final class SoftDomainServices {
     }
 
     /** One more object of a kind that the device counts, and that its context owns. For the engine's owner. */
-    void add(ObjectKind kind, OwnedObjects.Kind owned, AutoCloseable object) {
+    void add(ObjectKind kind, ObjectKind owned, AutoCloseable object) {
         nic().objects().totals().add(kind);
         children.add(kind);
         owner.owned().add(owned, object);
     }
 
     /** One less. For the engine's owner. */
-    void remove(ObjectKind kind, OwnedObjects.Kind owned, AutoCloseable object) {
+    void remove(ObjectKind kind, ObjectKind owned, AutoCloseable object) {
         owner.owned().remove(owned, object);
         children.remove(kind);
         nic().objects().totals().remove(kind);

@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
 import io.rdma4j.softnic.memory.RegisteredMemory;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -147,7 +146,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 requireNoWindow("close memory region");
                 isClosed = true;
                 domain.nic().memory().remove(memory);
-                domain.remove(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, this);
+                domain.remove(ObjectKind.MEMORY_REGION, ObjectKind.MEMORY_REGION, this);
                 if (deviceMemory != null) {
                     deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
                 }

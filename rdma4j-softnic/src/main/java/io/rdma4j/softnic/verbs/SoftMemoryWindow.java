@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
 import io.rdma4j.softnic.memory.Window;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -61,7 +60,7 @@ final class SoftMemoryWindow implements MemoryWindow {
             if (!isClosed) {
                 isClosed = true;
                 domain.nic().memory().remove(window);
-                domain.remove(ObjectKind.MEMORY_WINDOW, OwnedObjects.Kind.MEMORY_WINDOW, this);
+                domain.remove(ObjectKind.MEMORY_WINDOW, ObjectKind.MEMORY_WINDOW, this);
             }
         });
     }

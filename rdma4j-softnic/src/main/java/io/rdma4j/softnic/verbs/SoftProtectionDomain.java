@@ -8,7 +8,6 @@ import io.rdma4j.device.ResourceText;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -174,7 +173,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     new RegisteredMemory(nic.memory().newKey(), services.root(), segment, address,
                             AccessFlag.bits(access), nic.memory().lendable().placeOf(segment)),
                     access, deviceMemory, ownArena);
-            services.add(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
+            services.add(ObjectKind.MEMORY_REGION, ObjectKind.MEMORY_REGION, region);
             if (deviceMemory != null) {
                 deviceMemory.children().add(ObjectKind.MEMORY_REGION);
             }
@@ -192,7 +191,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     .nothing(nic.memory().newKey(), services.root(), arena));
             SoftMemoryRegion region = new SoftMemoryRegion(services, nothing,
                     Set.of(AccessFlag.LOCAL_WRITE), null, arena);
-            services.add(ObjectKind.MEMORY_REGION, OwnedObjects.Kind.MEMORY_REGION, region);
+            services.add(ObjectKind.MEMORY_REGION, ObjectKind.MEMORY_REGION, region);
             return region;
         });
     }
@@ -239,7 +238,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             services.checkOpen();
             nic.objects().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
             SoftMemoryWindow window = new SoftMemoryWindow(services, type);
-            services.add(ObjectKind.MEMORY_WINDOW, OwnedObjects.Kind.MEMORY_WINDOW, window);
+            services.add(ObjectKind.MEMORY_WINDOW, ObjectKind.MEMORY_WINDOW, window);
             return window;
         });
     }
@@ -261,7 +260,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             services.children().add(ObjectKind.PARENT_DOMAIN);
             SoftProtectionDomain parent = new SoftProtectionDomain(services, thread,
                     queueMemory);
-            services.owner().owned().add(OwnedObjects.Kind.PROTECTION_DOMAIN, parent);
+            services.owner().owned().add(ObjectKind.PROTECTION_DOMAIN, parent);
             return parent;
         });
     }
@@ -289,7 +288,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             int number = nic.transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
                     () -> new SoftQueuePair(services, spec, number));
-            services.add(ObjectKind.QUEUE_PAIR, OwnedObjects.Kind.QUEUE_PAIR, queuePair);
+            services.add(ObjectKind.QUEUE_PAIR, ObjectKind.QUEUE_PAIR, queuePair);
             return queuePair;
         });
     }
@@ -319,7 +318,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(services, attributes));
-            services.add(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE,
+            services.add(ObjectKind.SHARED_RECEIVE_QUEUE, ObjectKind.SHARED_RECEIVE_QUEUE,
                     queue);
             return queue;
         });
@@ -344,7 +343,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
                     "max_ah");
             SoftAddressHandle handle = new SoftAddressHandle(services, attributes,
                     datagrams.route(attributes));
-            services.add(ObjectKind.ADDRESS_HANDLE, OwnedObjects.Kind.ADDRESS_HANDLE, handle);
+            services.add(ObjectKind.ADDRESS_HANDLE, ObjectKind.ADDRESS_HANDLE, handle);
             return handle;
         });
     }
@@ -353,7 +352,7 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
     public void close() throws RdmaException {
         nic.driver().call(nowNs -> {
             if (services.beginClose("close protection domain")) {
-                services.owner().owned().remove(OwnedObjects.Kind.PROTECTION_DOMAIN, this);
+                services.owner().owned().remove(ObjectKind.PROTECTION_DOMAIN, this);
                 if (shared != null) {
                     shared.children().remove(ObjectKind.PARENT_DOMAIN);
                     if (threadDomain != null) {

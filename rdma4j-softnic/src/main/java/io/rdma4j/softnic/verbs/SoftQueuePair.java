@@ -14,7 +14,6 @@ import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.Outstanding;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -478,7 +477,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
                 // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
-            domain.remove(ObjectKind.QUEUE_PAIR, OwnedObjects.Kind.QUEUE_PAIR, this);
+            domain.remove(ObjectKind.QUEUE_PAIR, ObjectKind.QUEUE_PAIR, this);
             return this;
         });
     }

@@ -9,7 +9,6 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.SharedReceiveRing;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PostException;
@@ -181,7 +180,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             events.end("close shared receive queue");
             isClosed = true;
-            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE, OwnedObjects.Kind.SHARED_RECEIVE_QUEUE,
+            domain.remove(ObjectKind.SHARED_RECEIVE_QUEUE, ObjectKind.SHARED_RECEIVE_QUEUE,
                     this);
             return this;
         });

@@ -4,7 +4,6 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
-import io.rdma4j.spi.OwnedObjects;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
@@ -41,7 +40,7 @@ final class SoftThreadDomain implements ThreadDomain {
             if (!isClosed) {
                 children.requireNone("close thread domain");
                 isClosed = true;
-                context.owned().remove(OwnedObjects.Kind.THREAD_DOMAIN, this);
+                context.owned().remove(ObjectKind.THREAD_DOMAIN, this);
                 context.children().remove(ObjectKind.THREAD_DOMAIN);
             }
             return this;

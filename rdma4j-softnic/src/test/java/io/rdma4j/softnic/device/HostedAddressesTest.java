@@ -39,18 +39,22 @@ class HostedAddressesTest {
     @Test
     void linkLocalAddressOfAnotherInterfaceIsNotOfTheDevice() {
         SoftDevice device = device(false, AddressScope.on(LINK_LOCAL, index));
-        assertThat(device.hostsNow(AddressScope.on(LINK_LOCAL, index))).isTrue();
-        assertThat(device.hostsNow(LINK_LOCAL)).as("of no interface in particular").isTrue();
-        assertThat(device.hostsNow(AddressScope.on(LINK_LOCAL, index + 1))).isFalse();
-        assertThat(device(false, LINK_LOCAL).hostsNow(AddressScope.on(LINK_LOCAL, index + 1)))
+        assertThat(device.deviceInterface().hostsNow(AddressScope.on(LINK_LOCAL, index))).isTrue();
+        assertThat(device.deviceInterface().hostsNow(LINK_LOCAL))
+                .as("of no interface in particular").isTrue();
+        assertThat(device.deviceInterface().hostsNow(AddressScope.on(LINK_LOCAL, index + 1)))
+                .isFalse();
+        assertThat(device(false, LINK_LOCAL).deviceInterface()
+                .hostsNow(AddressScope.on(LINK_LOCAL, index + 1)))
                 .as("listed without its interface").isFalse();
     }
 
     @Test
     void loopbackHasAllOfItsNetworkExceptTheBroadcastAddress() {
         SoftDevice device = device(true, InetAddress.ofLiteral("127.0.0.1"));
-        assertThat(device.hostsNow(InetAddress.ofLiteral("127.3.2.1"))).isTrue();
-        assertThat(device.hostsNow(InetAddress.ofLiteral("127.255.255.255"))).isFalse();
+        assertThat(device.deviceInterface().hostsNow(InetAddress.ofLiteral("127.3.2.1"))).isTrue();
+        assertThat(device.deviceInterface().hostsNow(InetAddress.ofLiteral("127.255.255.255")))
+                .isFalse();
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.queue.QuietCompletions;
 import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.RdmaException;
@@ -156,17 +157,11 @@ class EngineWaitersTest {
     /** Lets the thread that runs the engine later publish an event. */
     private void publishSoon(EventQueue<Thread, RdmaException> into) {
         driver.run(nowNs -> {
-            CompletionRing ring = new CompletionRing(2, new CompletionRing.Listener() {
+            CompletionRing ring = new CompletionRing(2, new QuietCompletions() {
                 @Override
                 public void onNotify() {
                     into.publish(Thread.currentThread());
                 }
-
-                @Override
-                public void onAwaited() {}
-
-                @Override
-                public void onOverrun() {}
 
                 @Override
                 public void onModerated(CompletionRing moderated) {

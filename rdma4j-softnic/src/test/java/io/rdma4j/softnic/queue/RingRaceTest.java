@@ -54,20 +54,6 @@ class RingRaceTest {
 
     // ---------------------------------------------------------------- completions
 
-    private static final CompletionRing.Listener NOBODY = new CompletionRing.Listener() {
-        @Override
-        public void onNotify() {}
-
-        @Override
-        public void onAwaited() {}
-
-        @Override
-        public void onOverrun() {}
-
-        @Override
-        public void onModerated(CompletionRing ring) {}
-    };
-
     private static void add(CompletionRing ring, CompletionSlot slot, long id) {
         slot.fill(id, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECEIVE, (int) id,
                 31 * id).fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE, (int) ~id);
@@ -84,7 +70,8 @@ class RingRaceTest {
 
     @Test
     void completionsAreTakenOnceAndWholeHoweverTheyAreTaken() throws Exception {
-        CompletionRing ring = new CompletionRing(CAPACITY, NOBODY, () -> 0, null, false);
+        CompletionRing ring = new CompletionRing(CAPACITY, new QuietCompletions(), () -> 0, null,
+                false);
         AtomicLong added = new AtomicLong();
         AtomicLong taken = new AtomicLong();
         AtomicLong sum = new AtomicLong();
@@ -173,7 +160,7 @@ class RingRaceTest {
     void nothingOfAnEarlierLifeIsTakenInTheNextAndNothingOfOthersIsLost() throws Exception {
         int resetting = 1;
         int lasting = 2;
-        CompletionRing ring = new CompletionRing(8, NOBODY, () -> 0, null, false);
+        CompletionRing ring = new CompletionRing(8, new QuietCompletions(), () -> 0, null, false);
         AtomicLong life = new AtomicLong();
         AtomicLong added = new AtomicLong();
         AtomicLong taken = new AtomicLong();
@@ -227,20 +214,11 @@ class RingRaceTest {
     @Test
     void whoeverAsksAndThenFindsNothingIsNotified() throws Exception {
         AtomicLong notified = new AtomicLong();
-        CompletionRing ring = new CompletionRing(CAPACITY, new CompletionRing.Listener() {
+        CompletionRing ring = new CompletionRing(CAPACITY, new QuietCompletions() {
             @Override
             public void onNotify() {
                 notified.incrementAndGet();
             }
-
-            @Override
-            public void onAwaited() {}
-
-            @Override
-            public void onOverrun() {}
-
-            @Override
-            public void onModerated(CompletionRing moderated) {}
         }, () -> 0, null, false);
         AtomicLong taken = new AtomicLong();
         AtomicBoolean isEnded = new AtomicBoolean();

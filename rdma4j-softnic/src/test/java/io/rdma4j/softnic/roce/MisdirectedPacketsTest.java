@@ -15,21 +15,15 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
-import io.rdma4j.softnic.engine.EngineQueuePair;
-import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.engine.QuietQueuePair;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.softnic.queue.ReceiveRing;
-import io.rdma4j.softnic.queue.SendRing;
-import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
-import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -268,22 +262,6 @@ class MisdirectedPacketsTest {
         assertThat(sharing.misdirected).isZero();
     }
 
-    private static final class Unheard implements EngineQueuePair.Listener {
-        @Override
-        public void onState(QueuePairState state) {}
-
-        @Override
-        public void onMoved(QueuePairState from, QueuePairState to, String cause) {}
-
-        @Override
-        public void onAsyncEvent(AsyncEventType type) {}
-
-        @Override
-        public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
-            return false;
-        }
-    }
-
     private static final class Unanswered implements DatagramLookup.Events {
         @Override
         public void onService(int queuePair, int qkey, byte[] privateData) {}
@@ -296,23 +274,9 @@ class MisdirectedPacketsTest {
     }
 
     private RoceQueuePair reliable() {
-        CompletionRing completions = new CompletionRing(1, new CompletionRing.Listener() {
-            @Override
-            public void onNotify() {}
-
-            @Override
-            public void onAwaited() {}
-
-            @Override
-            public void onOverrun() {}
-
-            @Override
-            public void onModerated(CompletionRing ring) {}
-        }, () -> 0, null, false);
         return new RoceQueuePair(link, link.engine().newQueuePairNumber(), QueuePairType.RC,
-                new QueuePairQueues(new SendRing(1, 1, 0, null), new ReceiveRing(1, 1),
-                        completions, completions),
-                new DomainMemory(new MemoryTable(() -> 1), this, 0), new Unheard());
+                QuietQueuePair.queues(), new DomainMemory(new MemoryTable(() -> 1), this, 0),
+                new QuietQueuePair.Unheard());
     }
 
     /** A packet that reaches a process which is stopped shows nowhere else. */

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.linux.sharing;
 
-import io.rdma4j.softnic.network.AddressRefusal;
-import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
-import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
@@ -15,21 +12,12 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
 import static io.rdma4j.softnic.network.linux.calls.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.calls.SocketOption.SO_REUSEPORT;
 
@@ -52,31 +40,19 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      */
     private static final long MIN_REST_NS = 1_000_000;
     private static final long MAX_REST_NS = 50_000_000;
-    /** Longer than a new process takes from fork to exec. */
-    private static final long MAX_STRANGER_NS = 500_000_000;
-    private static final long STRANGER_LOOK_NS = 1_000_000;
-    /** Longer than processes take to notice that the table is damaged. */
-    private static final long MAX_RESTORING_NS = 3_000_000_000L;
-    private static final long RESTORED_LOOK_NS = 20_000_000;
 
     private final TableSocket tableSocket;
     private final Arena arena = Arena.ofShared();
     private final TableLocks locks;
     private final SharedTable table;
     private final ReuseportOrder finder;
-    private final MailboxTable mailboxes;
-    /** The socket of this process at each address. Changed under the lock. */
-    private final Map<Membership, LinuxSocket> sockets = new ConcurrentHashMap<>();
-    /** Where the table had the groups last. */
-    private final Map<Membership, Integer> groups = new ConcurrentHashMap<>();
-    /** Those that the table should have. */
-    private final Set<MailboxTable.Entry> published = ConcurrentHashMap.newKeySet();
+    private final PublishedMailboxes mailboxes;
+    private final UnknownSockets unknown;
+    private final ReuseportGroups groups;
     /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
-    private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
     private final TableLockTask givingUp;
-    /** Those that were needed, by address family. */
-    private final Map<Integer, DatagramPasser> passers = new HashMap<>();
+    private final DatagramPassers passers;
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
     private volatile long restNs = MIN_REST_NS;
@@ -88,13 +64,6 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     /** The table was restored: once the other processes have restored their part too, the programs are set. */
     private volatile boolean isProgramDue;
     private volatile boolean isLossReported;
-
-    /**
-     * A group of sockets that this process has one in.
-     *
-     * @param scope the interface of a link-local address, else 0
-     */
-    private record Membership(Gid address, int scope) {}
 
     /**
      * The first prefix of the process of each prefix, for each packet that looks for a mailbox.
@@ -155,11 +124,6 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         LOG.log(System.Logger.Level.WARNING, "RoCE shares no address with other processes: {0}",
                 why);
         return new Share(null, why);
-    }
-
-    /** Makes a socket a member of a group: allows sharing and binds it. */
-    public interface Binding {
-        void bind(LinuxSocket socket) throws LinuxSocket.Refused;
     }
 
     /**
@@ -226,9 +190,12 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             finder = probing;
             wasDamaged = beginIfUnused();
             prefix = prefixes.take(0);
-            mailboxes = table.mailboxes();
+            mailboxes = new PublishedMailboxes(table.mailboxes(), prefixes, prefix);
             forgetPredecessor(prefix);
-            services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
+            unknown = new UnknownSockets(locks, table);
+            groups = new ReuseportGroups(table, prefixes, prefix, finder, unknown);
+            passers = new DatagramPassers(table, prefix);
+            services = new ServicePorts(locks, table, prefixes, prefix, groups::attachAll);
             hasBegun = true;
         } finally {
             if (isLocked) {
@@ -270,9 +237,9 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      * what the table has.
      */
     private void awaitRestored() throws LinuxSocket.Refused {
-        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
+        long untilNs = System.nanoTime() + SharedTable.MAX_RESTORING_NS;
         while (System.nanoTime() - untilNs < 0 && isAnyMissing()) {
-            LockSupport.parkNanos(RESTORED_LOOK_NS);
+            LockSupport.parkNanos(SharedTable.RESTORED_LOOK_NS);
         }
     }
 
@@ -318,8 +285,8 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         try {
             int taken = prefixes.take(prefix);
             forgetPredecessor(taken);
-            mailboxes.announce();
-            attachAll();
+            mailboxes.table().announce();
+            groups.attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
@@ -336,118 +303,15 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      * @param scope the interface of a link-local address, else 0
      * @throws LinuxSocket.Refused if the address cannot be bound; with EADDRINUSE if this process has a socket there
      */
-    public void join(Gid address, int scope, LinuxSocket socket, Binding binding)
+    public void join(Gid address, int scope, LinuxSocket socket, SocketBinding binding)
             throws LinuxSocket.Refused, RdmaException {
-        boolean hadUnknown = lockWhenAllAreKnown(address, binding);
+        boolean hadUnknown = unknown.lockWhenAllAreKnown(address, binding);
         try {
             giveUp();
-            int found = table.find(address, scope);
-            int group = found < 0 ? table.begin(address, scope) : found;
-            if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
-                throw new RdmaException(Errno.EAGAIN, SharedTable.OPERATION,
-                        "no more sockets can share it on this machine");
-            }
-            Membership membership = new Membership(address, scope);
-            if (sockets.containsKey(membership)) {
-                throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
-            }
-            boolean isUncertain = table.isChanging(group);
-            if (hadUnknown) {
-                // Before the socket is bound: who does not share by this table shall lose no packet.
-                boolean _ = hadStrangers(address, table.sockets(address));
-                isUncertain = true;
-            }
-            table.changing(group, true);
-            List<Integer> before = table.places(group);
-            boolean isBound = false;
-            try {
-                binding.bind(socket);
-                isUncertain |= hadStrangers(address, table.sockets(address) + 1);
-                isBound = true;
-            } finally {
-                if (!isBound) {
-                    socket.close();
-                    table.changing(group, isUncertain);
-                }
-            }
-            sockets.put(membership, socket);
-            List<Integer> members = prefixes.alive(before);
-            members.removeIf(each -> each == prefix);
-            isUncertain |= members.size() < before.size();
-            members.add(prefix);
-            settle(group, socket, isUncertain ? finder.inOrder(group, members) : members);
+            groups.join(address, scope, socket, binding, hadUnknown);
         } finally {
             locks.unlock();
         }
-    }
-
-    /**
-     * Waits for the lock, and until the table has all sockets of an address: those of the other processes are missing in a
-     * table that was damaged, until they have entered them again. What stays unknown is a stranger's.
-     *
-     * @return whether there were any that the table did not have
-     * @throws LinuxSocket.Refused EADDRINUSE if there is a stranger beside whom the system allows no other
-     */
-    private boolean lockWhenAllAreKnown(Gid address, Binding binding)
-            throws RdmaException, LinuxSocket.Refused {
-        long untilNs = System.nanoTime() + MAX_RESTORING_NS;
-        locks.lock();
-        boolean isReady = false;
-        try {
-            boolean hadUnknown = hasUnknown(address);
-            if (hadUnknown) {
-                tryToBind(address, binding);
-            }
-            for (boolean hasUnknown = hadUnknown; hasUnknown
-                    && locks.anyOthers() != SharedTable.NOBODY
-                    && System.nanoTime() - untilNs < 0; hasUnknown = hasUnknown(address)) {
-                locks.unlock();
-                LockSupport.parkNanos(RESTORED_LOOK_NS);
-                locks.lock();
-            }
-            isReady = true;
-            return hadUnknown;
-        } finally {
-            if (!isReady && locks.isLocked()) {
-                locks.unlock();
-            }
-        }
-    }
-
-    private boolean hasUnknown(Gid address) {
-        return PortHolder.count(address.address(), UDP_PORT) > table.sockets(address);
-    }
-
-    private static void tryToBind(Gid address, Binding binding) throws LinuxSocket.Refused {
-        try (Arena call = Arena.ofConfined()) {
-            LinuxSocket trial = LinuxSocket.open(SocketAddress.family(address), call);
-            try {
-                binding.bind(trial);
-            } finally {
-                trial.close();
-            }
-        }
-    }
-
-    /**
-     * {@return whether there were, for a moment, sockets that are not in the table} A process that starts another one can
-     * cause this: between fork and exec the child has copies of all its files, including sockets that the parent has closed
-     * since.
-     *
-     * @throws RdmaException EADDRINUSE if they stay longer
-     */
-    private static boolean hadStrangers(Gid address, int known) throws RdmaException {
-        InetAddress local = address.address();
-        long untilNs = System.nanoTime() + MAX_STRANGER_NS;
-        boolean hadAny = false;
-        while (PortHolder.count(local, UDP_PORT) > known) {
-            hadAny = true;
-            if (System.nanoTime() - untilNs > 0) {
-                throw AddressRefusal.taken(local, null);
-            }
-            LockSupport.parkNanos(STRANGER_LOOK_NS);
-        }
-        return hadAny;
     }
 
     /**
@@ -456,7 +320,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      * not stop with a stopped process.
      */
     public void leave(LinuxSocket socket) {
-        if (!sockets.containsValue(socket)) {
+        if (!groups.has(socket)) {
             socket.close();
             return;
         }
@@ -467,7 +331,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             // The table cannot be updated any more; other processes notice the change as they notice that a process has
             // died.
             leaving.remove(socket);
-            forget(socket);
+            groups.forget(socket);
             throw closed;
         }
     }
@@ -485,7 +349,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
                 "packets of others may be misdirected, and they look for mailboxes in vain: {0}",
                 refusal.getMessage());
         for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
-            forget(socket);
+            groups.forget(socket);
         }
     }
 
@@ -493,116 +357,23 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     private void giveUp() {
         for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
             try {
-                leaveGroup(socket);
+                groups.leave(socket);
             } catch (LinuxSocket.Refused e) {
                 LOG.log(System.Logger.Level.WARNING, "packets of others may be misdirected: {0}",
                         e.getMessage());
             } finally {
-                forget(socket);
+                groups.forget(socket);
             }
         }
-        for (MailboxTable.Entry mailbox = withdrawn.poll(); mailbox != null; mailbox = withdrawn
-                .poll()) {
-            mailboxes.remove(mailbox);
-        }
+        mailboxes.enterChanges();
         services.enterChanges();
-    }
-
-    /**
-     * Closes a socket. If the table could not be updated, the next misdirected packet starts a probe, which finds that the
-     * socket is gone.
-     */
-    private void forget(LinuxSocket socket) {
-        sockets.values().remove(socket);
-        groups.keySet().retainAll(sockets.keySet());
-        socket.close();
-    }
-
-    private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused {
-        Membership membership = membershipOf(socket);
-        int group = membership == null ? -1 : groupOf(membership);
-        if (group < 0) {
-            return;
-        }
-        List<Integer> places = new ArrayList<>(table.places(group));
-        int place = places.indexOf(prefix);
-        if (place >= 0) {
-            int last = places.removeLast();
-            if (place < places.size()) {
-                places.set(place, last);
-            }
-        }
-        boolean isUncertain = table.isChanging(group);
-        table.changing(group, true);
-        // While it can: afterwards it is no member any more.
-        attach(socket, places);
-        sockets.values().remove(socket);
-        socket.close();
-        table.places(group, places);
-        table.changing(group, isUncertain && !places.isEmpty());
-    }
-
-    /** The places of a group are known. */
-    private void settle(int group, LinuxSocket socket, List<Integer> places)
-            throws LinuxSocket.Refused {
-        table.places(group, places);
-        attach(socket, places);
-        table.changing(group, false);
-    }
-
-    private @Nullable Membership membershipOf(LinuxSocket socket) {
-        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
-            if (each.getValue() == socket) {
-                return each.getKey();
-            }
-        }
-        return null;
-    }
-
-    /** {@return the group in the table, -1 if the table is damaged} */
-    private int groupOf(Membership membership) {
-        int known = groups.getOrDefault(membership, 0);
-        if (table.isOf(known, membership.address, membership.scope)) {
-            return known;
-        }
-        int group = table.find(membership.address, membership.scope);
-        groups.put(membership, Math.max(group, 0));
-        return group;
-    }
-
-    private void attach(LinuxSocket socket, List<Integer> places) throws LinuxSocket.Refused {
-        int[] placeOf = new int[SharedTable.LAST_PREFIX + 2];
-        Arrays.fill(placeOf, -1);
-        for (int place = places.size() - 1; place >= 0; place--) {
-            placeOf[places.get(place)] = place;
-        }
-        placeOf[SharedTable.NOBODY] = -1;
-        Map<Integer, Integer> byPrefix = new HashMap<>();
-        for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
-            int first = table.first(each);
-            // A process that has not restored its part of the table has one prefix, as most do.
-            int place = placeOf[first == SharedTable.NOBODY ? each : first];
-            if (place >= 0) {
-                byPrefix.put(each, place);
-            }
-        }
-        SteeringProgram.of(byPrefix, table.services()).steer(socket);
-    }
-
-    private void attachAll() throws LinuxSocket.Refused {
-        for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
-            int group = groupOf(each.getKey());
-            if (group >= 0) {
-                attach(each.getValue(), table.places(group));
-            }
-        }
     }
 
     // ---------------------------------------------------------------- mailboxes
 
     /** {@return which devices have memory to meet in; to be looked at without the lock} */
     public MailboxTable mailboxes() {
-        return mailboxes;
+        return mailboxes.table();
     }
 
     /** Publishes the mailbox of the device of an address to other processes. {@return false if there is no room} */
@@ -610,12 +381,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         locks.lock();
         try {
             giveUp();
-            forgetMailboxesOfTheDead();
-            boolean isAdded = mailboxes.add(mailbox);
-            if (isAdded) {
-                published.add(mailbox);
-            }
-            return isAdded;
+            return mailboxes.add(mailbox);
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
         } finally {
@@ -625,17 +391,8 @@ public final class SharedPort implements PortSharing, AutoCloseable {
 
     /** An address is not the device's any more, and not to be reached by its mailbox. Does not wait, as {@link #leave}. */
     public void withdraw(MailboxTable.Entry mailbox) {
-        published.remove(mailbox);
-        withdrawn.add(mailbox);
+        mailboxes.withdraw(mailbox);
         givingUp.doSoon();
-    }
-
-    private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
-        List<MailboxTable.Entry> all = mailboxes.all();
-        BitSet dead = prefixes.dead(all.stream().map(MailboxTable.Entry::prefix).toList());
-        if (!dead.isEmpty()) {
-            mailboxes.removeIf(each -> dead.get(each.prefix()));
-        }
     }
 
     /**
@@ -643,7 +400,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
      */
     private void forgetPredecessor(int prefixTaken) {
         table.forgetServicesOf(prefixTaken);
-        mailboxes.removeIf(each -> each.prefix() == prefixTaken);
+        mailboxes.forgetPredecessor(prefixTaken);
     }
 
     /** {@return whether the process of a prefix lives, as far as is known} */
@@ -653,7 +410,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
 
     /** {@return the prefix that the process of a queue pair's number began with} */
     public int firstPrefix(int queuePair) {
-        int count = mailboxes.changes();
+        int count = mailboxes.table().changes();
         Firsts known = firsts;
         if (known.count != count || known.of.length == 0) {
             known = new Firsts(count, table.firsts());
@@ -691,45 +448,13 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     @Override
     public boolean passOn(ReceivedDatagram datagram) {
         boolean hasOthers = false;
-        for (Membership each : sockets.keySet()) {
-            int group = each.address.equals(datagram.local()) ? groupOf(each) : -1;
-            List<Integer> places = group < 0 ? List.of() : table.places(group);
-            if (places.size() > 1) {
+        for (ReuseportGroups.Places each : groups.at(datagram.local())) {
+            if (each.places().size() > 1) {
                 hasOthers = true;
-                passOn(datagram, each.scope, places);
+                passers.passOn(datagram, each.scope(), each.places());
             }
         }
         return hasOthers;
-    }
-
-    /** A thread of each device may do this. */
-    private void passOn(ReceivedDatagram datagram, int scope, List<Integer> places) {
-        synchronized (passers) {
-            DatagramPasser passer = passer(SocketAddress.family(datagram.local()));
-            if (passer == null || !passer.mayPass(places.size())) {
-                return;
-            }
-            for (int place = 0; place < places.size(); place++) {
-                if (places.get(place) != prefix) {
-                    passer.send(datagram, datagram.local(), scope, place, table.key());
-                }
-            }
-        }
-    }
-
-    private @Nullable DatagramPasser passer(int family) {
-        DatagramPasser known = passers.get(family);
-        if (known != null) {
-            return known;
-        }
-        try {
-            DatagramPasser made = new DatagramPasser(family);
-            passers.put(family, made);
-            return made;
-        } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.DEBUG, "messages for other processes are lost", e);
-            return null;
-        }
     }
 
     /** {@return whether a message was passed on by a process of this table} For the thread that receives; takes no lock. */
@@ -776,30 +501,10 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         locks.lock();
         try {
             giveUp();
-            boolean isMended = false;
-            for (Map.Entry<Membership, LinuxSocket> each : sockets.entrySet()) {
-                int group = groupOf(each.getKey());
-                // One that is missing is restored by the next check.
-                isMended |= group >= 0 && mend(group, each.getValue(), isDoubtful);
-            }
-            return isMended;
+            return groups.mend(isDoubtful);
         } finally {
             locks.unlock();
         }
-    }
-
-    private boolean mend(int group, LinuxSocket socket, boolean isDoubtful)
-            throws LinuxSocket.Refused {
-        List<Integer> places = table.places(group);
-        List<Integer> members = prefixes.alive(places);
-        if (!members.contains(prefix)) {
-            members.add(prefix);
-        }
-        boolean isWrong = table.isChanging(group) || !members.equals(places);
-        if (isWrong || isDoubtful) {
-            settle(group, socket, finder.inOrder(group, members));
-        }
-        return isWrong;
     }
 
     // ---------------------------------------------------------------- after the table was damaged
@@ -836,7 +541,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         if (!services.isIntact()) {
             return "ports or services of this process are wrong in it";
         }
-        if (!published.stream().allMatch(mailboxes::has)) {
+        if (!mailboxes.isIntact()) {
             return "a mailbox of this process was missing";
         }
         for (int each : prefixes.own()) {
@@ -844,13 +549,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
                 return "a prefix of this process was missing";
             }
         }
-        for (Membership each : sockets.keySet()) {
-            int group = groupOf(each);
-            if (group < 0 || !table.hasPlace(group, prefix)) {
-                return "a socket of this process was missing";
-            }
-        }
-        return null;
+        return groups.isIntact() ? null : "a socket of this process was missing";
     }
 
     /**
@@ -885,43 +584,16 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             table.forgetServicesOf(each);
         }
         services.restore();
-        restoreMailboxes();
-        for (Membership each : sockets.keySet()) {
-            restore(each);
-        }
+        mailboxes.restore();
+        groups.restore();
         isProgramDue = true;
-    }
-
-    private void restoreMailboxes() {
-        mailboxes.removeIf(each -> each.prefix() == prefix && !published.contains(each));
-        for (MailboxTable.Entry each : published) {
-            if (!mailboxes.has(each)) {
-                // Whoever does not find it uses the network.
-                boolean _ = mailboxes.add(each);
-            }
-        }
-        mailboxes.announce();
-    }
-
-    private void restore(Membership membership) throws LinuxSocket.Refused {
-        int found = groupOf(membership);
-        int group = found < 0 ? table.begin(membership.address, membership.scope) : found;
-        if (group < 0 || table.places(group).contains(prefix)) {
-            return;
-        }
-        List<Integer> members = prefixes.alive(table.places(group));
-        members.add(prefix);
-        // All sockets of the address are asked, as others may be missing, too.
-        table.changing(group, true);
-        table.places(group, finder.inOrder(group, members));
-        table.changing(group, false);
     }
 
     private void attachLocked() throws LinuxSocket.Refused, RdmaException {
         locks.lock();
         try {
             giveUp();
-            attachAll();
+            groups.attachAll();
         } finally {
             locks.unlock();
         }
@@ -941,10 +613,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         locks.close();
         finder.close();
         tableSocket.close();
-        synchronized (passers) {
-            passers.values().forEach(DatagramPasser::close);
-            passers.clear();
-        }
+        passers.close();
         arena.close();
     }
 }

@@ -23,6 +23,10 @@ import java.util.TreeSet;
  * <p>Other processes write its contents: numbers out of range are ignored.
  */
 final class SharedTable {
+    /** Longer than processes take to notice that the table is damaged. */
+    static final long MAX_RESTORING_NS = 3_000_000_000L;
+    /** How long to rest between two looks whether they have restored it. */
+    static final long RESTORED_LOOK_NS = 20_000_000;
     /** The version of the layout, and of the rules by which processes use it. */
     static final int VERSION = 5;
     /** What to call it in a text. */

@@ -6,7 +6,8 @@
  * <p>{@link io.rdma4j.softnic.network.linux.sharing.TableSocket} finds the {@link
  * io.rdma4j.softnic.network.linux.sharing.SharedTable} that all processes have mapped, {@link
  * io.rdma4j.softnic.network.linux.sharing.TableLocks} orders their changes, {@link
- * io.rdma4j.softnic.network.linux.sharing.Prefixes} are the numbers that name processes, and a {@link
+ * io.rdma4j.softnic.network.linux.sharing.Prefixes} are the numbers that name processes, {@link
+ * io.rdma4j.softnic.network.linux.sharing.ReuseportGroups} has the places of their sockets, and a {@link
  * io.rdma4j.softnic.network.linux.sharing.SteeringProgram} has the kernel select the process that a packet is for.
  */
 @NullMarked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.spi;
+package io.rdma4j.device;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -16,11 +16,11 @@ class OwnedObjectsTest {
     private final List<String> closed = new ArrayList<>();
 
     private final class Thing implements OwnedObjects.Owned {
-        final OwnedObjects.Kind kind;
+        final ObjectKind kind;
         final String name;
         boolean isBusy;
 
-        Thing(OwnedObjects.Kind kind, String name) {
+        Thing(ObjectKind kind, String name) {
             this.kind = kind;
             this.name = name;
             objects.add(kind, this);
@@ -38,12 +38,12 @@ class OwnedObjectsTest {
 
     @Test
     void kindsAreClosedInTheirOrderAndOfOneKindTheNewestFirst() throws Exception {
-        new Thing(OwnedObjects.Kind.PROTECTION_DOMAIN, "domain");
-        new Thing(OwnedObjects.Kind.PROTECTION_DOMAIN, "parent domain");
-        new Thing(OwnedObjects.Kind.COMPLETION_QUEUE, "queue");
-        new Thing(OwnedObjects.Kind.QUEUE_PAIR, "pair");
-        new Thing(OwnedObjects.Kind.MEMORY_REGION, "region");
-        new Thing(OwnedObjects.Kind.MEMORY_WINDOW, "window");
+        new Thing(ObjectKind.PROTECTION_DOMAIN, "domain");
+        new Thing(ObjectKind.PROTECTION_DOMAIN, "parent domain");
+        new Thing(ObjectKind.COMPLETION_QUEUE, "queue");
+        new Thing(ObjectKind.QUEUE_PAIR, "pair");
+        new Thing(ObjectKind.MEMORY_REGION, "region");
+        new Thing(ObjectKind.MEMORY_WINDOW, "window");
 
         objects.closeAll(() -> closed.add("context"));
 
@@ -55,9 +55,9 @@ class OwnedObjectsTest {
 
     @Test
     void whatCannotBeClosedKeepsOnlyItsContextOpen() throws Exception {
-        Thing domain = new Thing(OwnedObjects.Kind.PROTECTION_DOMAIN, "domain");
-        Thing queue = new Thing(OwnedObjects.Kind.COMPLETION_QUEUE, "queue");
-        new Thing(OwnedObjects.Kind.QUEUE_PAIR, "pair");
+        Thing domain = new Thing(ObjectKind.PROTECTION_DOMAIN, "domain");
+        Thing queue = new Thing(ObjectKind.COMPLETION_QUEUE, "queue");
+        new Thing(ObjectKind.QUEUE_PAIR, "pair");
         domain.isBusy = true;
         queue.isBusy = true;
 

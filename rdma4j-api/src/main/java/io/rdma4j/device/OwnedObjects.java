@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdma4j.spi;
+package io.rdma4j.device;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
@@ -18,34 +18,6 @@ import java.util.SequencedSet;
  * itself when it is made and removes itself when it is closed. Thread safe; its lock is never held during a call of an object.
  */
 public final class OwnedObjects {
-    /** Kinds in the order in which they are closed: each before what it may depend on. */
-    public enum Kind {
-        /** Before the queue pairs that they are bound by, and the regions that they are bound to. */
-        MEMORY_WINDOW,
-        /** What a queue pair is fed by: its flows. */
-        FLOW,
-        /** All multicast groups that one queue pair is attached to. */
-        MULTICAST_GROUPS,
-        /** A queue pair. */
-        QUEUE_PAIR,
-        /** After the queue pairs that take from it. */
-        SHARED_RECEIVE_QUEUE,
-        /** A path of datagrams. */
-        ADDRESS_HANDLE,
-        /** After the windows that are bound to it. */
-        MEMORY_REGION,
-        /** After its regions. */
-        DEVICE_MEMORY,
-        /** After the queue pairs that complete there. */
-        COMPLETION_QUEUE,
-        /** After its queue pairs and shared receive queues. */
-        XRC_DOMAIN,
-        /** After all that was made in it, queues among it; a parent domain of another one before that. */
-        PROTECTION_DOMAIN,
-        /** After the parent domains that have it. */
-        THREAD_DOMAIN
-    }
-
     /** How an object is closed. */
     @FunctionalInterface
     public interface Owned extends AutoCloseable {
@@ -53,7 +25,8 @@ public final class OwnedObjects {
         void close() throws RdmaException;
     }
 
-    private final Map<Kind, SequencedSet<AutoCloseable>> open = new EnumMap<>(Kind.class);
+    private final Map<ObjectKind, SequencedSet<AutoCloseable>> open = new EnumMap<>(
+            ObjectKind.class);
 
     /** Of a context that has none yet. */
     public OwnedObjects() {}
@@ -67,19 +40,19 @@ public final class OwnedObjects {
     }
 
     /** An object was made. */
-    public synchronized void add(Kind kind, AutoCloseable object) {
+    public synchronized void add(ObjectKind kind, AutoCloseable object) {
         open.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(object);
     }
 
     /** An object was closed. */
-    public synchronized void remove(Kind kind, AutoCloseable object) {
+    public synchronized void remove(ObjectKind kind, AutoCloseable object) {
         SequencedSet<AutoCloseable> ofKind = open.get(kind);
         if (ofKind != null) {
             ofKind.remove(object);
         }
     }
 
-    private synchronized List<AutoCloseable> newestFirst(Kind kind) {
+    private synchronized List<AutoCloseable> newestFirst(ObjectKind kind) {
         SequencedSet<AutoCloseable> ofKind = open.get(kind);
         return ofKind == null ? List.of() : new ArrayList<>(ofKind.reversed());
     }
@@ -92,7 +65,7 @@ public final class OwnedObjects {
      */
     public void closeAll(Owned context) throws RdmaException {
         Exception first = null;
-        for (Kind kind : Kind.values()) {
+        for (ObjectKind kind : ObjectKind.values()) {
             for (AutoCloseable object : newestFirst(kind)) {
                 first = joined(first, failureOf(object));
             }
