@@ -13,6 +13,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelectableChannel;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -73,7 +74,8 @@ class VainLookTest {
     void readOfAChannelWithASelectorLeavesTheDeviceToIt(Transport transport) throws Exception {
         try (Selector selector = transport.openSelector();
                 Connected pair = Connected.over(transport)) {
-            ChannelReadiness readiness = ChannelReadiness.of(pair.channel());
+            ChannelReadiness readiness = Objects
+                    .requireNonNull(ChannelReadiness.of(pair.channel()));
             assertThat(readiness.isSelected()).isFalse();
             pair.channel().configureBlocking(false);
             SelectionKey key = pair.channel().register(selector, 0);

@@ -22,6 +22,8 @@ final class Tools {
     private static final int UCX_COLUMNS = 8;
     private static final int UCX_MEDIAN_US = 1;
     private static final int UCX_MESSAGES = 7;
+    /** perftest calls so many bytes 1 MB. */
+    private static final int PERFTEST_MB = 1 << 20;
     /** What each measures a second, roughly; they count messages, not time. */
     private static final int UCX_PUTS = 1_000;
     private static final int UCX_ROUNDS = 80_000;
@@ -145,7 +147,7 @@ final class Tools {
     /** rdma4j's own bandwidth tool, as its users start it: the average of a pair of fresh processes. */
     static Runner ownBandwidth(String program, String... options) {
         return own(program, OWN_AVERAGE, options, value -> new Figures()
-                .with(Quantity.BYTES_PER_SECOND, value * 1e6));
+                .with(Quantity.BYTES_PER_SECOND, value * PERFTEST_MB));
     }
 
     /** rdma4j's own latency tool, as its users start it: the typical half of a round trip. */
