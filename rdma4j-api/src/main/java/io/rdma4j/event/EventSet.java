@@ -24,8 +24,6 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     /** The channels that have events; the one that was returned longest ago comes first. */
     private final SequencedSet<EventSource<?, ?>> ready = new LinkedHashSet<>();
     private boolean closed;
-    /** A channel has an event, or the set is closed. Changes under the lock. */
-    private volatile boolean isEventful;
 
     /** @param failures what waits end with */
     protected EventSet(WaitFailures<X> failures) {
@@ -56,7 +54,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
-        if (timeoutNs <= 0 && !isEventful && !selectable.isAskedFor()) {
+        if (timeoutNs <= 0 && !waiters.isShown() && !selectable.isAskedFor()) {
             // Threads that look again and again need no lock for that.
             return null;
         }
@@ -120,7 +118,6 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            isEventful = true;
             ready.clear();
             waiters.show(true);
             waiters.alertAll();
@@ -203,7 +200,6 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
                 if (isReady && isNew) {
                     waiters.alertOne();
                 }
-                isEventful = !ready.isEmpty();
                 selectable.show(!ready.isEmpty());
             } finally {
                 lock.unlock();

@@ -58,6 +58,11 @@ final class Waiters implements ProgressDriver.Waiter {
         return state;
     }
 
+    /** {@return whether something is there, as by {@link #show}} For any thread, without the lock. */
+    boolean isShown() {
+        return state != 0;
+    }
+
     @Override
     public boolean isUrgent() {
         return isUrgent;

@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.testkit.Wait;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -146,12 +149,18 @@ class SocketEventsTest {
     void datagramsFromTheirPeersToTheEnd() throws Exception {
         InetSocketAddress from;
         InetSocketAddress to;
-        try (RdmaDatagramChannel server = RdmaSockets.openDatagramChannel()
-                .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo").bind(Transport.loopback(0));
+        // The server's answer may come before its introduction, which takes another way.
+        CountDownLatch introductions = new CountDownLatch(2);
+        try (RecordingStream stream = new RecordingStream();
+                RdmaDatagramChannel server = RdmaSockets.openDatagramChannel()
+                        .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
+                        .bind(Transport.loopback(0));
                 RdmaDatagramChannel client = RdmaSockets.openDatagramChannel()
                         .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
                         .bind(Transport.loopback(0));
                 DatagramSocket stranger = new DatagramSocket()) {
+            stream.onEvent("io.rdma4j.DatagramPeer", _ -> introductions.countDown());
+            stream.startAsync();
             to = (InetSocketAddress) Objects.requireNonNull(server.getLocalAddress());
             client.connect(to);
             from = (InetSocketAddress) Objects.requireNonNull(client.getLocalAddress());
@@ -160,6 +169,7 @@ class SocketEventsTest {
             server.send(ByteBuffer.allocate(3),
                     Objects.requireNonNull(server.receive(ByteBuffer.allocate(9))));
             assertThat(client.read(ByteBuffer.allocate(9))).isEqualTo(3);
+            assertThat(introductions.await(30, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(recording.events(directory, "DatagramSocketClose", "local", "remote",
                 "sentDatagrams", "sentBytes", "introducedDatagrams", "receivedDatagrams",
