@@ -17,8 +17,14 @@ class ModulePathTest {
         try (Program program = Program.ofModule(List.of("-Drdma4j.loopback=" + loopback),
                 "ibv_devinfo", "-d", "roce_lo", "-v")) {
             assertThat(program.awaitEnd()).as(program.text()).isZero();
-            assertThat(program.text() + "\n").isEqualToNormalizingNewlines(tools.out());
+            assertThat(withoutAddresses(program.text())).isNotEmpty()
+                    .isEqualTo(withoutAddresses(tools.out()));
         }
+    }
+
+    /** Which of the loopback addresses are free changes: processes that share none, of tests that run at the same time, come and go. */
+    private static List<String> withoutAddresses(String text) {
+        return text.strip().lines().filter(line -> !line.contains("GID[")).toList();
     }
 
     @Test
