@@ -166,12 +166,19 @@ final class ChannelOptions {
     synchronized SocketSettings settings() {
         String device = get(RdmaSocketOptions.RDMA_DEVICE);
         return new SocketSettings(bytes(of(StandardSocketOptions.SO_SNDBUF)),
-                bytes(of(StandardSocketOptions.SO_RCVBUF)), of(RdmaSocketOptions.RDMA_SQSIZE),
+                bytes(of(StandardSocketOptions.SO_RCVBUF)),
+                mayGrow(StandardSocketOptions.SO_SNDBUF), mayGrow(StandardSocketOptions.SO_RCVBUF),
+                of(RdmaSocketOptions.RDMA_SQSIZE),
                 of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE),
                 of(RdmaSocketOptions.RDMA_IOMAPSIZE),
                 of(StandardSocketOptions.SO_KEEPALIVE),
                 of(ExtendedSocketOptions.TCP_KEEPIDLE), of(StandardSocketOptions.SO_REUSEADDR),
                 of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device);
+    }
+
+    /** {@return whether a buffer may become larger} Not one whose size was set, as with TCP. */
+    private boolean mayGrow(SocketOption<Integer> size) {
+        return !values.containsKey(size) && SocketSettings.DEFAULT.growsSend();
     }
 
     private static int bytes(int wanted) {

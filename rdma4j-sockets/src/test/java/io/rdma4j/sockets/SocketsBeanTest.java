@@ -70,17 +70,22 @@ class SocketsBeanTest {
         }
     }
 
+    /** Fills the peer's buffer. Its second half is offered a moment after the connection stands. */
+    private static void fill(SocketChannel channel, ByteBuffer bytes) throws Exception {
+        Wait.until("the peer's buffer is full", () -> {
+            channel.write(bytes);
+            return end(channel).sentBytes() == 1 << 17;
+        });
+    }
+
     @Test
     void creditsAndRoomThatThePeerHasNotGivenAreNone() throws Exception {
         try (Connected connected = Connected.over(Transport.ROCE)) {
             SocketChannel channel = connected.channel();
             channel.configureBlocking(false);
             ByteBuffer bytes = ByteBuffer.allocate(1 << 18);
-            Wait.until("the peer's buffer is full", () -> {
-                channel.write(bytes);
-                return end(channel).sendRoom() == 0;
-            });
-            assertThat(end(channel).sentBytes()).isEqualTo(1 << 17);
+            fill(channel, bytes);
+            assertThat(end(channel).sendRoom()).isZero();
             Wait.until("all is acknowledged", () -> end(channel).unacknowledged() == 0);
             SocketConnectionData to = end(connected.peer());
             assertThat(to.readable()).isEqualTo(1 << 17);
@@ -96,10 +101,7 @@ class SocketsBeanTest {
             SocketChannel channel = connected.channel();
             channel.configureBlocking(false);
             ByteBuffer bytes = ByteBuffer.allocate(1 << 20);
-            Wait.until("the peer's buffer is full", () -> {
-                channel.write(bytes);
-                return end(channel).sendRoom() == 0;
-            });
+            fill(channel, bytes);
             Wait.until("all is there",
                     () -> end(connected.peer()).readable() == 1 << 17);
             int before = end(connected.peer()).receiveCredits();

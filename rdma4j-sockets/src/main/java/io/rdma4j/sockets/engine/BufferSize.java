@@ -9,6 +9,8 @@ public final class BufferSize {
     private static final String PROPERTY = "rdma4j.sockets.buffer";
     /** That of librdmacm. */
     private static final int USUAL = 1 << 17;
+    /** Of a buffer that has grown: what is on its way while both sides are woken, and what fits into the caches of two processors. */
+    static final int LARGER = 1 << 20;
 
     private BufferSize() {}
 
@@ -19,6 +21,11 @@ public final class BufferSize {
      */
     public static int usual() {
         return of(System.getProperty(PROPERTY));
+    }
+
+    /** {@return whether buffers have this size for as long as they exist} Otherwise they grow where a stream needs it. */
+    static boolean isFixed() {
+        return System.getProperty(PROPERTY) != null;
     }
 
     static int of(@Nullable String text) {

@@ -10,6 +10,7 @@ import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.Mapping;
 import io.rdma4j.sockets.protocol.Message;
+import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
 import io.rdma4j.sockets.protocol.StreamFigures;
@@ -98,6 +99,9 @@ public final class SocketConnection
     /** A thread copies from or to the memory, without the lock. */
     private boolean isReading;
     private boolean isWriting;
+    /** Whether a buffer may still become larger. */
+    private boolean mayGrowInput;
+    private boolean mayGrowOutput;
     /** The last write has written a part. The next one is the rest of it, for which the messages need not begin short again. */
     private boolean hasStalled;
     /** The last read has found bytes. */
@@ -142,7 +146,9 @@ public final class SocketConnection
         peerAddress = id.peerAddress();
         settings = wanted.on(id.context());
         keepaliveSeconds = wanted.keepalive() ? wanted.keepaliveSeconds() : 0;
-        memory = new StreamMemory(id.protectionDomain(), settings);
+        mayGrowInput = wanted.growsReceive();
+        mayGrowOutput = wanted.growsSend();
+        memory = new StreamMemory(id.protectionDomain(), settings, engine.largerBuffers());
         queue = queue();
         queuePair = queue.queuePair().number();
     }
@@ -192,7 +198,7 @@ public final class SocketConnection
                     wasAccepted ? "accept" : "connect", state(),
                     localAddress.getAddress().getHostAddress(), localAddress.getPort(),
                     peerAddress.getAddress().getHostAddress(), peerAddress.getPort(),
-                    settings.receiveBytes(), settings.sendBytes(), figures.readable(),
+                    figures.receiveBuffer(), figures.sendBuffer(), figures.readable(),
                     figures.unacknowledged(), figures.receiveCredits(), figures.sendCredits(),
                     figures.receiveRoom(), figures.sendRoom(), figures.receivedBytes(),
                     figures.sentBytes(), figures.mappedBytes(), keepaliveSeconds,
@@ -241,7 +247,7 @@ public final class SocketConnection
 
     private StreamFigures figures() {
         RsocketStream open = stream;
-        return open == null ? StreamFigures.NONE : open.figures();
+        return open == null ? StreamFigures.ofNone(settings) : open.figures();
     }
 
     private String state() {
@@ -622,6 +628,7 @@ public final class SocketConnection
             hasJustRead = false;
             if (open.readable() == 0 || phase == Phase.FREED) {
                 throwFailure();
+                open.onEmpty();
                 return open.isInputEnded() ? -1 : 0;
             }
             isReading = true;
@@ -654,14 +661,22 @@ public final class SocketConnection
             }
             int count = (int) Math.min(wanted - copied, open.readableRun());
             int offset = open.readOffset();
+            boolean isLarger = open.isReadingLarger();
             lock.unlock();
             try {
-                memory.get(offset, count, to, buffer);
+                memory.get(isLarger, offset, count, to, buffer);
             } finally {
                 lock.lock();
             }
             open.read(count);
             copied += count;
+        }
+        if (mayGrowInput && open.wantsLargerInput()) {
+            mayGrowInput = false;
+            RemoteRange larger = memory.enlargeInput();
+            if (larger != null) {
+                open.enlargeInput(larger);
+            }
         }
         return copied;
     }
@@ -739,6 +754,13 @@ public final class SocketConnection
 
     private long copy(RsocketStream open, long wanted, ByteBuffer[] from, int first)
             throws IOException {
+        if (mayGrowOutput && open.wantsLargerOutput()) {
+            mayGrowOutput = false;
+            int larger = memory.enlargeOutput();
+            if (larger > 0) {
+                open.enlargeOutput(larger);
+            }
+        }
         long written = 0;
         int buffer = first;
         boolean hasLooked = false;
@@ -773,12 +795,13 @@ public final class SocketConnection
             throws IOException {
         boolean isInline = open.isInline(count);
         int offset = open.writeOffset();
+        boolean isLarger = open.isWritingLarger();
         lock.unlock();
         try {
             if (isInline) {
                 queue.putInline(count, from, buffer);
             } else {
-                memory.put(offset, count, from, buffer);
+                memory.put(isLarger, offset, count, from, buffer);
             }
         } finally {
             lock.lock();
@@ -899,9 +922,10 @@ public final class SocketConnection
                 return written;
             }
             int buffered = open.writeOffset();
+            boolean isLarger = open.isWritingLarger();
             lock.unlock();
             try {
-                memory.put(buffered, count, from, 0);
+                memory.put(isLarger, buffered, count, from, 0);
             } finally {
                 lock.lock();
             }

@@ -50,6 +50,7 @@ public final class SocketEngine implements Leadership {
     private final CompletionChannel completions = CompletionChannel.create(set);
     private final CmEventChannel events = CmEventChannel.create(set);
     private final OpenSockets open = new OpenSockets();
+    private final LargerBuffers largerBuffers = new LargerBuffers();
     private final UdpWatch introductions = new UdpWatch();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
@@ -134,6 +135,11 @@ public final class SocketEngine implements Leadership {
     /** {@return what it drives} */
     OpenSockets open() {
         return open;
+    }
+
+    /** {@return how much memory buffers may grow by} */
+    LargerBuffers largerBuffers() {
+        return largerBuffers;
     }
 
     /** {@return what waits for the introductions of datagram endpoints} */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param sendBytes size of the send buffer
  * @param receiveBytes size of the receive buffer
+ * @param growsSend whether the send buffer may become larger
+ * @param growsReceive whether the receive buffer may become larger
  * @param sends depth of the send queue
  * @param credits how many messages can be received before the peer needs more credits
  * @param inlineBytes how many bytes are sent without the send buffer
@@ -25,17 +27,20 @@ import org.jspecify.annotations.Nullable;
  * @param typeOfService of the packets
  * @param device the name of the device, null for that of the route
  */
-public record SocketSettings(int sendBytes, int receiveBytes, int sends, int credits,
-        int inlineBytes, int mappings, boolean keepalive, int keepaliveSeconds,
-        boolean reuseAddress, int typeOfService, @Nullable String device) {
+public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
+        boolean growsReceive, int sends, int credits, int inlineBytes, int mappings,
+        boolean keepalive, int keepaliveSeconds, boolean reuseAddress, int typeOfService,
+        @Nullable String device) {
     /** The sizes of librdmacm; {@code tcp_keepalive_time} of Linux. */
     public static final SocketSettings DEFAULT = new SocketSettings(BufferSize.usual(),
-            BufferSize.usual(), 384, 384, 64, 0, false, 7200, false, 0, null);
+            BufferSize.usual(), !BufferSize.isFixed(), !BufferSize.isFixed(), 384, 384, 64, 0,
+            false, 7200, false, 0, null);
 
     /** {@return the same on a device that is named} */
     SocketSettings on(RdmaDevice named) {
-        return new SocketSettings(sendBytes, receiveBytes, sends, credits, inlineBytes, mappings,
-                keepalive, keepaliveSeconds, reuseAddress, typeOfService, named.name());
+        return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
+                inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
+                named.name());
     }
 
     /** {@return what a stream on a device gets} The device may allow less than is wanted. */

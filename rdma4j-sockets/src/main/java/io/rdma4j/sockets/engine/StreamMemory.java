@@ -11,31 +11,42 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
 
 /**
  * The memory of a connection, in two regions: what the peer writes (the receive buffer, then the slots, then the mappings),
- * and what is this side's own (the send buffer, then the words of messages that come as SENDs).
+ * and what is this side's own (the send buffer, then the words of messages that come as SENDs). A buffer that grows is replaced by
+ * a region of its own, whose pages another process of this machine may be lent.
  */
 final class StreamMemory {
+    private static final System.Logger LOG = System.getLogger(StreamMemory.class.getName());
     private static final int SLOTS = ConnectionData.SLOTS * RemoteRange.BYTES;
 
     /** Of a cache line. Whole pages, as {@code allocateRegion} has them, would be 8 KiB more for each connection. */
     private static final int ALIGNMENT = 64;
 
+    private final ProtectionDomain domain;
     private final StreamSettings settings;
+    private final LargerBuffers budget;
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion remote;
     private final MemoryRegion own;
     private final ByteBuffer remoteBytes;
     private final ByteBuffer ownBytes;
+    private @Nullable StreamBuffer largerInput;
+    private @Nullable StreamBuffer largerOutput;
 
-    StreamMemory(ProtectionDomain domain, StreamSettings settings) throws RdmaException {
+    StreamMemory(ProtectionDomain domain, StreamSettings settings, LargerBuffers budget)
+            throws RdmaException {
+        this.domain = domain;
         this.settings = settings;
+        this.budget = budget;
         int words = settings.hasImmediates() ? 0 : settings.receives() * Message.BYTES;
         long remoteLength = settings.receiveBytes() + SLOTS
                 + (long) settings.mappings() * Mapping.BYTES;
@@ -68,6 +79,12 @@ final class StreamMemory {
     }
 
     void close() throws RdmaException {
+        for (StreamBuffer each : new StreamBuffer[]{largerInput, largerOutput}) {
+            if (each != null) {
+                each.region().close();
+                budget.giveBack(each.length());
+            }
+        }
         remote.close();
         own.close();
         arena.close();
@@ -103,10 +120,55 @@ final class StreamMemory {
                 remoteBytes.getInt(at + Long.BYTES + Integer.BYTES) & 0xffff_ffffL);
     }
 
+    // ---------------------------------------------------------------- larger buffers
+
+    /** {@return another receive buffer for the peer, null if there is no memory for one} */
+    @Nullable
+    RemoteRange enlargeInput() {
+        StreamBuffer made = larger(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        largerInput = made;
+        return made == null
+                ? null
+                : new RemoteRange(made.region().address(), made.region().rkey(), made.length());
+    }
+
+    /** {@return the size of another send buffer, 0 if there is no memory for one} */
+    int enlargeOutput() {
+        StreamBuffer made = larger(AccessFlag.LOCAL_WRITE);
+        largerOutput = made;
+        return made == null ? 0 : made.length();
+    }
+
+    private @Nullable StreamBuffer larger(AccessFlag... access) {
+        int bytes = BufferSize.LARGER;
+        if (!budget.take(bytes)) {
+            return null;
+        }
+        try {
+            return StreamBuffer.of(domain.allocateRegion(bytes, access), bytes);
+        } catch (RdmaException e) {
+            // The stream goes on as before.
+            LOG.log(System.Logger.Level.DEBUG, "a buffer does not grow", e);
+            budget.giveBack(bytes);
+            return null;
+        }
+    }
+
     // ---------------------------------------------------------------- of this side
 
-    MemoryRegion sendRegion() {
+    /** {@return the region of the words of receives} */
+    MemoryRegion wordRegion() {
         return own;
+    }
+
+    /** {@return the region of the send buffer} */
+    MemoryRegion sendRegion(boolean isLarger) {
+        return isLarger ? Objects.requireNonNull(largerOutput).region() : own;
+    }
+
+    /** {@return the size of the send buffer} */
+    int sendBytes(boolean isLarger) {
+        return isLarger ? Objects.requireNonNull(largerOutput).length() : settings.sendBytes();
     }
 
     /** {@return where the word of a receive comes to lie} */
@@ -122,11 +184,12 @@ final class StreamMemory {
     // ---------------------------------------------------------------- copies
 
     /** Copies bytes of the application to the send buffer. Its buffers do not move on: see {@link #advance}. */
-    void put(int offset, int count, ByteBuffer[] from, int first) {
-        int run = Math.min(count, settings.sendBytes() - offset);
-        gather(ownBytes, offset, 0, run, from, first);
+    void put(boolean isLarger, int offset, int count, ByteBuffer[] from, int first) {
+        ByteBuffer to = isLarger ? Objects.requireNonNull(largerOutput).bytes() : ownBytes;
+        int run = Math.min(count, sendBytes(isLarger) - offset);
+        gather(to, offset, 0, run, from, first);
         if (run < count) {
-            gather(ownBytes, 0, run, count - run, from, first);
+            gather(to, 0, run, count - run, from, first);
         }
     }
 
@@ -161,13 +224,14 @@ final class StreamMemory {
     }
 
     /** Copies bytes of the receive buffer to the application's buffers, which move on. */
-    void get(int offset, int count, ByteBuffer[] to, int first) {
+    void get(boolean isLarger, int offset, int count, ByteBuffer[] to, int first) {
+        ByteBuffer from = isLarger ? Objects.requireNonNull(largerInput).bytes() : remoteBytes;
         int at = offset;
         int left = count;
         for (int i = first; left > 0; i++) {
             ByteBuffer each = to[i];
             int run = Math.min(left, each.remaining());
-            each.put(each.position(), remoteBytes, at, run);
+            each.put(each.position(), from, at, run);
             each.position(each.position() + run);
             at += run;
             left -= run;

@@ -11,6 +11,7 @@ import io.rdma4j.sockets.protocol.Transmission;
 import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -103,7 +104,7 @@ final class StreamQueue {
     private void postReceive(int number) throws RdmaException {
         receive.clear().id(RECEIVE);
         if (!settings.hasImmediates()) {
-            receive.add(memory.sendRegion(), memory.wordOffset(number), Message.BYTES);
+            receive.add(memory.wordRegion(), memory.wordOffset(number), Message.BYTES);
         }
         queuePair.postReceive(receive);
     }
@@ -164,10 +165,12 @@ final class StreamQueue {
         }
         switch (out.content()) {
             case BUFFER -> {
-                int run = Math.min(out.length(), settings.sendBytes() - out.offset());
-                send.add(memory.sendRegion(), out.offset(), run);
+                MemoryRegion buffer = memory.sendRegion(out.isFromLarger());
+                int run = Math.min(out.length(),
+                        memory.sendBytes(out.isFromLarger()) - out.offset());
+                send.add(buffer, out.offset(), run);
                 if (run < out.length()) {
-                    send.add(memory.sendRegion(), 0, out.length() - run);
+                    send.add(buffer, 0, out.length() - run);
                 }
             }
             case INLINE -> send.inline(inlineBytes.asSlice(INLINE, out.length()));

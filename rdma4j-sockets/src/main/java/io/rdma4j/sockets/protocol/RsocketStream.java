@@ -111,6 +111,25 @@ public final class RsocketStream {
         return sender.bufferOffset();
     }
 
+    /** {@return whether that is in the larger send buffer} */
+    public boolean isWritingLarger() {
+        return sender.isInLarger();
+    }
+
+    /** {@return whether the send buffer was full again and again, while the peer had room: a larger one helps} */
+    public boolean wantsLargerOutput() {
+        return canWrite && sender.wantsLarger();
+    }
+
+    /**
+     * Sends from another buffer from now on; once. What is in the one before has to stay there until it has completed.
+     *
+     * @param bytes the size of the other buffer
+     */
+    public void enlargeOutput(int bytes) {
+        sender.enlarge(bytes);
+    }
+
     /**
      * Sends bytes.
      *
@@ -146,6 +165,30 @@ public final class RsocketStream {
     /** {@return where they begin in the receive buffer} */
     public int readOffset() {
         return receiver.offset();
+    }
+
+    /** {@return whether that is in the larger receive buffer} */
+    public boolean isReadingLarger() {
+        return receiver.isInLarger();
+    }
+
+    /** The application wants to read, and there is nothing. */
+    public void onEmpty() {
+        receiver.onEmpty();
+    }
+
+    /** {@return whether the peer has waited for room, and then the application for bytes, again and again: a larger receive buffer helps} */
+    public boolean wantsLargerInput() {
+        return canRead && receiver.wantsLarger();
+    }
+
+    /**
+     * Gives the peer another buffer from now on; once. It still fills what it was given of the one before, which is read first.
+     *
+     * @param buffer the other one, of an even number of bytes
+     */
+    public void enlargeInput(RemoteRange buffer) {
+        receiver.enlarge(buffer);
     }
 
     /** Takes bytes that were read. */
@@ -429,7 +472,8 @@ public final class RsocketStream {
     public StreamFigures figures() {
         return new StreamFigures(receiver.readable(), sender.unacknowledged(),
                 receiver.creditsLeft(), sender.credits(), receiver.room(), sender.offered(),
-                receiver.receivedBytes(), sender.sentBytes(), sender.mappedBytes());
+                receiver.receivedBytes(), sender.sentBytes(), sender.mappedBytes(),
+                receiver.bytes(), sender.bytes());
     }
 
     @Override

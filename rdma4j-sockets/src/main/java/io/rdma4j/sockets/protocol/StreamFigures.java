@@ -13,9 +13,15 @@ package io.rdma4j.sockets.protocol;
  * @param receivedBytes how many bytes of the stream have arrived
  * @param sentBytes how many bytes of the stream were sent
  * @param mappedBytes how many bytes were written to mappings of the peer
+ * @param receiveBuffer the size of the receive buffer
+ * @param sendBuffer the size of the send buffer
  */
 public record StreamFigures(int readable, int unacknowledged, int receiveCredits, int sendCredits,
-        long receiveRoom, long sendRoom, long receivedBytes, long sentBytes, long mappedBytes) {
-    /** Of a connection that is being made. */
-    public static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0, 0, 0);
+        long receiveRoom, long sendRoom, long receivedBytes, long sentBytes, long mappedBytes,
+        int receiveBuffer, int sendBuffer) {
+    /** {@return those of a connection that is being made} */
+    public static StreamFigures ofNone(StreamSettings settings) {
+        return new StreamFigures(0, 0, 0, 0, 0, 0, 0, 0, 0, settings.receiveBytes(),
+                settings.sendBytes());
+    }
 }

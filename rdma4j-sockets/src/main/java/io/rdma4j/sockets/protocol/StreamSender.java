@@ -19,11 +19,13 @@ final class StreamSender {
     /** The longest message. C: {@code RS_MAX_TRANSFER}. */
     static final int LONGEST = 65536;
     private static final int SEQUENCE = 0xffff;
+    /** How often the send buffer has to be full, while the peer has room, until a larger one is worth it. */
+    private static final int OFTEN = 8;
 
     private final StreamSettings own;
     private final int peerCredits;
-    /** Half of the peer's buffer, which it offers at a time. */
-    private final long peerHalf;
+    /** Half of the peer's buffer, which it offers at a time; it may come to have a larger one. */
+    private long peerHalf;
     /** Credits that stay unused, because messages without credit need receives at the peer as well. */
     private final int reserve;
     private final RemoteRange peerMappings;
@@ -33,8 +35,13 @@ final class StreamSender {
     private int limit;
     /** Room in the send queue, for messages. */
     private int messages;
+    private int bufferBytes;
     private int bufferOffset;
     private int bufferFree;
+    private boolean isLarger;
+    /** How many bytes of the buffer before were not acknowledged. */
+    private int before;
+    private int timesFull;
     /** The longest next message of one write: it grows, so that the first bytes leave while the next are copied. */
     private int longest = SHORTEST;
     /** The ranges to write to, used in turn, and the one in use. */
@@ -56,7 +63,8 @@ final class StreamSender {
         reserve = own.hasImmediates() || !canSpare ? 0 : StreamSettings.CONTROLS;
         limit = peerCredits & SEQUENCE;
         messages = own.sends() / own.requestsOfMessage() - StreamSettings.CONTROLS;
-        bufferFree = own.sendBytes();
+        bufferBytes = own.sendBytes();
+        bufferFree = bufferBytes;
         RemoteRange slots = peer.slots();
         peerMappings = new RemoteRange(slots.address() + RemoteRange.BYTES * slots.length(),
                 slots.key(), peer.mappings());
@@ -97,7 +105,7 @@ final class StreamSender {
      * comes to that whenever the peer has acknowledged and read everything: it offers a half again when it has read as much.
      */
     boolean isRoomy() {
-        return room(1) > 0 && bufferFree >= own.sendBytes() / ROOMY
+        return room(1) > 0 && bufferFree >= bufferBytes / ROOMY
                 && offered() >= peerHalf / ROOMY;
     }
 
@@ -113,7 +121,8 @@ final class StreamSender {
     /** Sends bytes, at most as many as there was {@link #room} for. */
     void send(int count, Transmission out) {
         boolean isInline = isInline(count);
-        out.bytes(isInline, bufferOffset, count, addresses[target], keys[target]);
+        out.bytes(isInline, bufferOffset, count, addresses[target], keys[target])
+                .from(isLarger);
         addresses[target] += count;
         lengths[target] -= count;
         if (lengths[target] == 0) {
@@ -130,8 +139,11 @@ final class StreamSender {
     }
 
     private void takeBuffer(int count) {
-        bufferOffset = (bufferOffset + count) % own.sendBytes();
+        bufferOffset = (bufferOffset + count) % bufferBytes;
         bufferFree -= count;
+        if (bufferFree < LOW_WATER && offered() >= LOW_WATER) {
+            timesFull++;
+        }
     }
 
     private void takeSequenced() {
@@ -146,7 +158,39 @@ final class StreamSender {
 
     void onSent(long id) {
         messages++;
-        bufferFree += Transmission.bytes(id);
+        int count = Transmission.bytes(id);
+        // Requests complete in their order, so those of the buffer before come first.
+        if (before > 0) {
+            before -= count;
+        } else {
+            bufferFree += count;
+        }
+    }
+
+    // ---------------------------------------------------------------- a larger buffer
+
+    /** {@return whether the buffer was full again and again, while the peer had room} */
+    boolean wantsLarger() {
+        return timesFull >= OFTEN && !isLarger;
+    }
+
+    /** Sends from another buffer from now on; once. The one before stays until what was sent from it has completed. */
+    void enlarge(int bytes) {
+        isLarger = true;
+        before = bufferBytes - bufferFree;
+        bufferBytes = bytes;
+        bufferFree = bytes;
+        bufferOffset = 0;
+    }
+
+    /** {@return whether the next bytes are sent from the larger buffer} */
+    boolean isInLarger() {
+        return isLarger;
+    }
+
+    /** {@return the size of the buffer that bytes are sent from} */
+    int bytes() {
+        return bufferBytes;
     }
 
     // ---------------------------------------------------------------- mappings
@@ -172,7 +216,7 @@ final class StreamSender {
     }
 
     void sendMapped(int count, long address, int key, Transmission out) {
-        out.mapped(bufferOffset, count, address, key);
+        out.mapped(bufferOffset, count, address, key).from(isLarger);
         takeBuffer(count);
         mappedBytes += count;
         messages--;
@@ -181,7 +225,7 @@ final class StreamSender {
     // ---------------------------------------------------------------- for who watches
 
     int unacknowledged() {
-        return own.sendBytes() - bufferFree;
+        return bufferBytes - bufferFree + before;
     }
 
     /** {@return how many messages the peer has receives for} */
@@ -234,6 +278,7 @@ final class StreamSender {
             throw new RsocketException("it gives another half of its buffer before "
                     + lengths[slot] + " bytes of the one before are used");
         }
+        peerHalf = range.length();
         offer(slot, range);
         slot = (slot + 1) % ConnectionData.SLOTS;
     }

@@ -27,6 +27,7 @@ public final class Transmission {
 
     private Content content = Content.NOTHING;
     private int offset;
+    private boolean isFromLarger;
     private int length;
     private long remoteAddress;
     private int remoteKey;
@@ -44,6 +45,11 @@ public final class Transmission {
     /** {@return where its bytes begin in the send buffer} */
     public int offset() {
         return offset;
+    }
+
+    /** {@return whether that is the larger send buffer ({@link RsocketStream#enlargeOutput})} */
+    public boolean isFromLarger() {
+        return isFromLarger;
     }
 
     /** {@return how many bytes it writes from the buffer or from the caller} */
@@ -98,6 +104,12 @@ public final class Transmission {
     Transmission mapped(int at, int count, long address, int key) {
         hasWord = false;
         return fill(Content.BUFFER, at, count, address, key).id(SEQUENCED, count);
+    }
+
+    /** Says which send buffer the bytes are in. */
+    Transmission from(boolean larger) {
+        isFromLarger = larger;
+        return this;
     }
 
     /** A mapping. */

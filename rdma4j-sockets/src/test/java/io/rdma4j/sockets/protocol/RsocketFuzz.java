@@ -18,6 +18,10 @@ public final class RsocketFuzz {
     private static final int BYTES = 8192;
     private static final int SENDS = 16;
     private static final RemoteRange OWN = new RemoteRange(1 << 20, 5, BYTES);
+    /** The buffers that the others grow to. */
+    private static final int LARGER_BYTES = 4 * BYTES;
+    private static final RemoteRange LARGER = new RemoteRange(1 << 24, 7, LARGER_BYTES);
+    private static final int ENLARGE = 255;
     private static final int PEER_SLOTS = 3;
     private static final int PEER_MAPPINGS = 2;
     private static final long PEER_TABLE = 1L << 40;
@@ -30,6 +34,7 @@ public final class RsocketFuzz {
     private final int requestsOfMessage;
     private long received;
     private long read;
+    private boolean hasLargerInput;
 
     /** What the fuzzer calls. */
     public static void fuzzerTestOneInput(byte[] input) {
@@ -83,7 +88,12 @@ public final class RsocketFuzz {
     }
 
     private void step() throws RsocketException {
-        switch (u8() % 12) {
+        int choice = u8();
+        if (choice == ENLARGE) {
+            enlarge();
+            return;
+        }
+        switch (choice % 12) {
             case 0, 1 -> write(u16());
             case 2, 3 -> read(u16());
             case 4 -> message(Message.of(Message.DATA, u16()));
@@ -98,6 +108,15 @@ public final class RsocketFuzz {
                     stream.onSent(posted.remove());
                 }
             }
+        }
+    }
+
+    private void enlarge() {
+        if (!hasLargerInput) {
+            hasLargerInput = true;
+            stream.enlargeInput(LARGER);
+        } else if (!stream.isWritingLarger()) {
+            stream.enlargeOutput(LARGER_BYTES);
         }
     }
 
@@ -160,7 +179,8 @@ public final class RsocketFuzz {
     private void post(int ofTable) {
         posted.add(out.id());
         require(posted.size() <= SENDS / requestsOfMessage, "the send queue is full");
-        require(out.offset() >= 0 && out.offset() < BYTES && out.length() <= BYTES,
+        int room = out.isFromLarger() ? LARGER_BYTES : BYTES;
+        require(out.offset() >= 0 && out.offset() < room && out.length() <= room,
                 "outside of the send buffer");
         if (out.length() == 0) {
             return;
@@ -178,8 +198,11 @@ public final class RsocketFuzz {
     }
 
     private void check() {
-        require(stream.readable() >= 0 && stream.readable() <= BYTES, "more than the buffer holds");
-        require(stream.readOffset() >= 0 && stream.readOffset() + stream.readableRun() <= BYTES,
+        require(stream.readable() >= 0
+                && stream.readable() <= BYTES + (hasLargerInput ? LARGER_BYTES : 0),
+                "more than the buffers hold");
+        int end = stream.isReadingLarger() ? LARGER_BYTES : BYTES;
+        require(stream.readOffset() >= 0 && stream.readOffset() + stream.readableRun() <= end,
                 "outside of the receive buffer");
         require(read + stream.readable() <= received, "bytes that never came");
         require(!stream.isDisconnected() || (stream.isInputEnded() && stream.isOutputEnded()),

@@ -36,7 +36,11 @@ final class SimulatedPair {
         private final int key;
         /** The receive buffer, the slots and the mappings. */
         private final byte[] memory;
-        private final byte[] sendBuffer;
+        private byte[] sendBuffer;
+        /** What takes the place of the receive buffer, if it grows. */
+        private byte[] larger = {};
+        /** What was sent from the buffer before the present one, and is on its way. */
+        private byte[] sendBufferBefore = {};
         /** What the peer may write at any time. */
         final byte[] exposed = new byte[4096];
         private final Queue<Flight> sent = new ArrayDeque<>();
@@ -126,7 +130,8 @@ final class SimulatedPair {
             while (taken < wanted && stream.readable() > 0) {
                 int run = Math.min(wanted - taken, stream.readableRun());
                 for (int i = 0; i < run; i++) {
-                    if (memory[stream.readOffset() + i] != peer.at(bytesRead)) {
+                    byte[] from = stream.isReadingLarger() ? larger : memory;
+                    if (from[stream.readOffset() + i] != peer.at(bytesRead)) {
                         throw new AssertionError("byte " + bytesRead + " is another one");
                     }
                     bytesRead++;
@@ -136,6 +141,27 @@ final class SimulatedPair {
             }
             transmit();
             return taken;
+        }
+
+        /** Gets larger buffers, once each. */
+        void enlargeInput(int bytes) {
+            if (larger.length == 0) {
+                larger = new byte[bytes];
+                stream.enlargeInput(new RemoteRange(largerAddress(), key + 1, bytes));
+                transmit();
+            }
+        }
+
+        private long largerAddress() {
+            return address + (1L << 32);
+        }
+
+        void enlargeOutput(int bytes) {
+            if (sendBufferBefore.length == 0) {
+                sendBufferBefore = sendBuffer;
+                sendBuffer = new byte[bytes];
+                stream.enlargeOutput(bytes);
+            }
         }
 
         /** Exposes {@link #exposed} to the peer. */
@@ -200,6 +226,7 @@ final class SimulatedPair {
 
         private byte[] ofRing() {
             byte[] bytes = new byte[out.length()];
+            assertThat(out.isFromLarger()).isEqualTo(sendBufferBefore.length > 0);
             int run = Math.min(bytes.length, sendBuffer.length - out.offset());
             System.arraycopy(sendBuffer, out.offset(), bytes, 0, run);
             System.arraycopy(sendBuffer, 0, bytes, run, bytes.length - run);
@@ -230,11 +257,13 @@ final class SimulatedPair {
 
         private void onArrival(Flight flight) {
             if (flight.payload.length > 0) {
-                assertThat(flight.key).isEqualTo(key);
+                boolean isLarger = flight.address >= largerAddress();
+                assertThat(flight.key).isEqualTo(isLarger ? key + 1 : key);
                 boolean isExposed = flight.address < address;
-                byte[] to = isExposed ? exposed : memory;
-                System.arraycopy(flight.payload, 0, to,
-                        (int) (flight.address - (isExposed ? 1 : address)), flight.payload.length);
+                byte[] to = isLarger ? larger : isExposed ? exposed : memory;
+                long start = isLarger ? largerAddress() : isExposed ? 1 : address;
+                System.arraycopy(flight.payload, 0, to, (int) (flight.address - start),
+                        flight.payload.length);
             }
             if (flight.hasWord) {
                 receives--;

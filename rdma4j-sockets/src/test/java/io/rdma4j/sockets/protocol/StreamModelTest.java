@@ -73,6 +73,9 @@ class StreamModelTest {
             side.deliver();
         } else if ((choice - weights[3]) < 0) {
             side.process();
+        } else if (random.nextInt(4) == 0) {
+            side.enlargeInput(4096 << random.nextInt(6));
+            side.enlargeOutput(4096 << random.nextInt(6));
         } else {
             side.map(step(random));
             side.writeMapped(step(random), new byte[]{1});
