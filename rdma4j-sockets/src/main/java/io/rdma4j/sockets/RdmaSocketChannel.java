@@ -35,8 +35,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * A stream of bytes over RDMA. The other end may be a C program of rdma-core's rsockets.
  *
  * <p>As {@link SocketChannel} says: blocking and not, gathering and scattering, closed halfway, closed and interrupted by other
- * threads; one thread can read while another writes. A channel has a send buffer and a receive buffer of 128 KiB each, unless {@link
- * StandardSocketOptions#SO_SNDBUF} and {@link StandardSocketOptions#SO_RCVBUF} say otherwise before it connects. The connection goes on by itself while
+ * threads; one thread can read while another writes. A channel has a send buffer and a receive buffer of 128 KiB each, which
+ * become 1 MiB where a stream stands still for lack of room, unless {@link StandardSocketOptions#SO_SNDBUF} and {@link
+ * StandardSocketOptions#SO_RCVBUF} say another size before it connects, which stays. The connection goes on by itself while
  * the application does nothing.
  *
  * <p>{@link #close} returns when the peer's device has everything that was written, or after three seconds; from then on that is awaited in the
