@@ -251,8 +251,10 @@ public final class CmEvent implements AutoCloseable {
         }
         RdmaException cause = cause();
         if (cause != null) {
-            return RdmaException.ofSystem(cause.errorNumber(), operation,
-                    cause.operation() + ": " + cause.detail(), cause);
+            // The cause has a part of the operation, such as a route within an endpoint, or just the same.
+            String part = cause.operation().equals(operation) ? "" : cause.operation() + ": ";
+            return RdmaException.ofSystem(cause.errorNumber(), operation, part + cause.detail(),
+                    cause);
         }
         Errno errno = errno();
         boolean isOfSystem = status() < 0 && errno == Errno.ofNumber(-status());

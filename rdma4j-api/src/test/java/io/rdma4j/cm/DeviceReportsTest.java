@@ -455,6 +455,8 @@ class DeviceReportsTest {
             assertThat(event.failure("connect")).hasMessageEndingWith(
                     "are not of the same IP version (EADDRNOTAVAIL)").hasMessageStartingWith(
                             "connect: resolve address: ");
+            assertThat(event.failure("resolve address")).hasMessageStartingWith(
+                    "resolve address: 203.0.113.5 and ");
         }
         CmId silent = connecting();
         FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);

@@ -36,6 +36,9 @@ final class RcCompleter {
     /** The packet for which the peer had no receive, -1 for none, and since when. */
     private long refusedPsn = -1;
     private long refusedSinceNs;
+    /** A packet that the peer has refused for good while an earlier response was missing, -1 for none, and how. */
+    private long refusalPsn = -1;
+    private WorkCompletionStatus refusal = WorkCompletionStatus.RETRY_EXCEEDED_ERROR;
 
     RcCompleter(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
             CongestionWindow congestion, RetryTimer timer, RcRequester requester, Memory memory,
@@ -53,6 +56,7 @@ final class RcCompleter {
     /** A new connection begins. */
     void reset() {
         refusedPsn = -1;
+        refusalPsn = -1;
     }
 
     void onResponse(PacketView packet, long nowNs) {
@@ -204,25 +208,46 @@ final class RcCompleter {
             return;
         }
         acknowledgeThrough(psn, nowNs);
-        if (!queuePair.isAlive() || window.una != psn) {
+        if (!queuePair.isAlive()) {
             return;
         }
-        switch (syndrome) {
-            case Syndrome.NAK_PSN_SEQUENCE_ERROR -> {
+        if (syndrome == Syndrome.NAK_PSN_SEQUENCE_ERROR) {
+            if (window.una == psn) {
                 host.count(Counter.RCVD_SEQ_ERR);
                 queuePair.onLoss(RetransmissionCause.SEQUENCE_NAK, nowNs);
             }
-            // [IBTA 9.9.2-1]
-            case Syndrome.NAK_INVALID_REQUEST ->
-                queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
-            case Syndrome.NAK_REMOTE_ACCESS_ERROR ->
-                queuePair.failOldest(WorkCompletionStatus.REMOTE_ACCESS_ERROR);
-            case Syndrome.NAK_REMOTE_OPERATIONAL_ERROR ->
-                queuePair.failOldest(WorkCompletionStatus.REMOTE_OPERATION_ERROR);
-            case Syndrome.NAK_INVALID_RD_REQUEST ->
-                queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_RD_REQUEST_ERROR);
-            default -> queuePair.failOldest(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+            return;
         }
+        WorkCompletionStatus status = statusOf(syndrome);
+        if (psn == window.una || psn < window.packets(window.oldest).endPsn) {
+            // Also if earlier responses to a READ were lost, or withdrawn: the rest of it was refused, so it cannot succeed.
+            queuePair.failOldest(status);
+        } else {
+            // A response to an earlier request is missing. It is asked for, in case the peer still answers.
+            refusalPsn = psn;
+            refusal = status;
+        }
+    }
+
+    // [IBTA 9.9.2-1]
+    private static WorkCompletionStatus statusOf(int syndrome) {
+        return switch (syndrome) {
+            case Syndrome.NAK_INVALID_REQUEST -> WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR;
+            case Syndrome.NAK_REMOTE_ACCESS_ERROR -> WorkCompletionStatus.REMOTE_ACCESS_ERROR;
+            case Syndrome.NAK_REMOTE_OPERATIONAL_ERROR ->
+                WorkCompletionStatus.REMOTE_OPERATION_ERROR;
+            case Syndrome.NAK_INVALID_RD_REQUEST ->
+                WorkCompletionStatus.REMOTE_INVALID_RD_REQUEST_ERROR;
+            default -> WorkCompletionStatus.BAD_RESPONSE_ERROR;
+        };
+    }
+
+    /**
+     * {@return how the oldest request ends if the peer says nothing more} A peer that has refused a request has failed and
+     * answers nothing: the refusal is the cause, and not the silence.
+     */
+    WorkCompletionStatus statusOfSilence() {
+        return refusalPsn >= window.una ? refusal : WorkCompletionStatus.RETRY_EXCEEDED_ERROR;
     }
 
     private void onData(PacketView packet, long psn, long nowNs) {

@@ -375,7 +375,7 @@ public final class RcQueuePair implements RoceProtocol {
     /** No retry is left. */
     private void giveUp() {
         host.count(Counter.RETRY_EXCEEDED_ERR);
-        failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+        failOldest(completer.statusOfSilence());
     }
 
     private void sendAgain(RetransmissionCause cause, long nowNs) {

@@ -155,6 +155,10 @@ class RcCompleterTableTest {
                 Opcode.RC_ACKNOWLEDGE,
                 Syndrome.NAK_REMOTE_ACCESS_ERROR,
                 Place.FIRST),
+        NAK_REMOTE_ACCESS_LAST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_REMOTE_ACCESS_ERROR,
+                Place.LAST),
         NAK_REMOTE_ACCESS_BEFORE(
                 Opcode.RC_ACKNOWLEDGE,
                 Syndrome.NAK_REMOTE_ACCESS_ERROR,
@@ -287,6 +291,7 @@ class RcCompleterTableTest {
                         nak invalid request first      | ghost   | invalid                 | invalid                    | invalid           | invalid    | invalid           | invalid
                         nak invalid request behind     | ghost   | invalid 2               | invalid 2                  | read again        | long again | atomic again      | flush again
                         nak remote access first        | ghost   | access                  | access                     | access            | access     | access            | access
+                        nak remote access last         | ghost   | access                  | access                     | access            | access     | access            | access
                         nak remote access before       | ghost   | ghost                   | ghost                      | ghost             | ghost      | ghost             | ghost
                         nak remote operational first   | ghost   | operation               | operation                  | operation         | operation  | operation         | operation
                         nak invalid rd request first   | ghost   | datagram                | datagram                   | datagram          | datagram   | datagram          | datagram

@@ -179,6 +179,16 @@ class RcLentPayloadTest {
         a.assertCompleted("1 REMOTE_ACCESS_ERROR");
     }
 
+    @Test
+    void readWhoseRegionGoesInTheMiddleIsRefused() {
+        registerBrief(b);
+        a.post(a.request(1).read(0, KEY).add(a.address + RcEnd.UPPER, 8 * MTU, a.key));
+        withdrawn.add(Opcode.RC_READ_RESPONSE_FIRST);
+        whenWithdrawn = () -> b.regions.close(KEY);
+        settle();
+        a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
     // ---------------------------------------------------------------- when they are withdrawn
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.count.Counter;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
@@ -65,6 +66,30 @@ class RcMemoryGoneTest {
         pair.a.post(pair.a.request(1).read(0, KEY).add(pair.a.address, THREE_PACKETS, pair.a.key));
         pair.settle();
         pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        assertRefusedByB();
+    }
+
+    /** Asking for the lost part would not help: the peer has failed, and is silent. */
+    @Test
+    void readIsRefusedAtOnceAlsoIfAnEarlierPartOfItWasLost() {
+        pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_FIRST);
+        behind(Opcode.RC_READ_RESPONSE_MIDDLE, () -> pair.b.regions.close(pair.b.key));
+        pair.a.read(1, THREE_PACKETS);
+        pair.settle();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        assertRefusedByB();
+        assertThat(pair.a.counted(Counter.RETRY_EXCEEDED_ERR)).isZero();
+    }
+
+    /** The first one is asked for again, and never answered: because of the refusal, and not because the peer is gone. */
+    @Test
+    void refusalIsReportedAlsoIfTheResponseToAnEarlierReadWasLost() {
+        pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY);
+        pair.a.read(1, 100);
+        pair.a.post(pair.a.request(2).read(pair.b.address, pair.b.key + 1).add(
+                pair.a.address + RcEnd.UPPER, 100, pair.a.key));
+        pair.settle();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR", "2 WORK_REQUEST_FLUSHED");
         assertRefusedByB();
     }
 
