@@ -290,8 +290,10 @@ class SharedPortTest extends SharingStage {
         successor.close();
     }
 
-    /** {@return the process that has a prefix after all others had their turn} */
+    /** {@return the process that has a prefix after all others had their turn, as the table says} */
     private SharedPort nextOf(int prefix) throws Exception {
+        int before = prefix == SharedTable.FIRST_PREFIX ? SharedTable.LAST_PREFIX : prefix - 1;
+        table().taken(before, before, 0);
         for (int i = 0; i < SharedTable.LAST_PREFIX; i++) {
             SharedPort next = SharedPort.open(name);
             if (next.prefix() == prefix) {
