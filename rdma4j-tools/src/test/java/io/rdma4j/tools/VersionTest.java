@@ -10,15 +10,19 @@ import org.xml.sax.SAXException;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -29,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(NothingStaysOpen.class)
 class VersionTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Set<String> MADE = Set.of("target", "node_modules", ".git");
     private static final Pattern DEPENDENCY = Pattern.compile(
             "<artifactId>rdma4j[a-z-]*</artifactId>\\s*<version>([^<]*)</version>");
     private static final Pattern JAR = Pattern
@@ -110,14 +115,36 @@ class VersionTest {
         assertThat(said).isPositive();
     }
 
+    /** {@return the documents, without those of what builds and runs have made} */
     private static List<Path> documents(Path root) throws IOException {
-        try (Stream<Path> files = Files.walk(root)) {
-            return files.filter(file -> file.toString().endsWith(".md"))
-                    .filter(file -> !file.toString().contains("/target/")
-                            && !file.toString().contains("/node_modules/")
-                            && !file.toString().contains("/.git/"))
-                    .toList();
-        }
+        List<Path> found = new ArrayList<>();
+        Files.walkFileTree(root, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return MADE.contains(String.valueOf(folder.getFileName()))
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().endsWith(".md")) {
+                    found.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            // A JVM that another test attaches to makes a file in its folder for a moment.
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure)
+                    throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
+            }
+        });
+        return found;
     }
 
     private void copyOfTheDocuments() throws IOException {
