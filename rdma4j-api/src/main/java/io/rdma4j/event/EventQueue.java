@@ -186,14 +186,13 @@ public final class EventQueue<T, X extends Exception> {
         try {
             if (!closed && !event.isEnded()) {
                 events.add(event);
-                showToWaiters();
                 waiters.prefer(from);
                 EventSet<?>.Member present = member;
                 if (present != null) {
                     present.prefer(from);
                 }
+                show();
                 waiters.alertOne();
-                showReadiness();
             }
         } finally {
             lock.unlock();
@@ -252,7 +251,7 @@ public final class EventQueue<T, X extends Exception> {
                 throw failures.closed();
             }
             SelectableChannel channel = selectable.channel();
-            showReadiness();
+            show();
             waiters.waitElsewhere();
             return channel;
         } finally {
@@ -266,13 +265,10 @@ public final class EventQueue<T, X extends Exception> {
         return selectable.isAskedFor() || (present != null && present.isSelectable());
     }
 
-    /** After each change of the events. */
-    private void showToWaiters() {
-        waiters.show(closed || !events.isEmpty());
-    }
-
-    private void showReadiness() {
+    /** Shows whether events are here, after each change of them. */
+    private void show() {
         boolean isReady = !events.isEmpty();
+        waiters.show(closed || isReady);
         selectable.show(isReady);
         EventSet<?>.Member present = member;
         if (present != null) {
@@ -288,7 +284,6 @@ public final class EventQueue<T, X extends Exception> {
         try {
             boolean isAtOnce = closed || !events.isEmpty() || timeoutNs <= 0;
             T event = next(timeoutNs, isCounted);
-            showReadiness();
             if (isAtOnce && events.isEmpty() && selectable.isAskedFor()) {
                 // A thread that has taken the last event without waiting for it goes back to a selector.
                 waiters.waitElsewhere();
@@ -319,7 +314,7 @@ public final class EventQueue<T, X extends Exception> {
                 return null;
             }
             Published<T> published = events.remove();
-            showToWaiters();
+            show();
             if (isCounted ? published.take() : !published.isEnded()) {
                 return published.event();
             }
@@ -347,8 +342,7 @@ public final class EventQueue<T, X extends Exception> {
         lock.lock();
         try {
             events.removeIf(published -> published.isOf(object));
-            showToWaiters();
-            showReadiness();
+            show();
         } finally {
             lock.unlock();
         }
@@ -373,11 +367,10 @@ public final class EventQueue<T, X extends Exception> {
                 Published<T> published = each.next();
                 if (predicate.test(published.event())) {
                     each.remove();
-                    showToWaiters();
+                    show();
                     removed.add(published);
                 }
             }
-            showReadiness();
             return removed;
         } finally {
             lock.unlock();
@@ -421,7 +414,7 @@ public final class EventQueue<T, X extends Exception> {
     private void closeLocked() {
         closed = true;
         events.clear();
-        showToWaiters();
+        waiters.show(true);
         waiters.alertAll();
         selectable.close();
         EventSet<?>.Member present = member;

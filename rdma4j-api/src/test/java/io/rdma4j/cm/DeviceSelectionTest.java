@@ -4,25 +4,17 @@ package io.rdma4j.cm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.AddressScope;
-import io.rdma4j.spi.CmContext;
-import io.rdma4j.spi.ListenRequest;
-import io.rdma4j.spi.PortAuthority;
-import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -32,55 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Which of several devices an id gets, and what each of them is asked. */
-class DeviceSelectionTest {
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
-    private static final InetSocketAddress FIRST = new InetSocketAddress(FakeDevice.FIRST, 0);
-    private static final InetSocketAddress ANY = new InetSocketAddress(0);
-
+class DeviceSelectionTest extends IdsOfSeveralDevices {
     @RegisterExtension
     final LogLines log = LogLines.of(DeviceSelection.class);
-    private final FakeDevice nativeDevice = new FakeDevice("zzz0", DeviceKind.NATIVE,
-            TransportType.INFINIBAND);
-    private final FakeDevice softRoce = new FakeDevice("roce0", DeviceKind.SOFTWARE,
-            TransportType.INFINIBAND);
-    private final FakeDevice softIwarp = new FakeDevice("iwarp0", DeviceKind.SOFTWARE,
-            TransportType.IWARP);
-    private final List<CmId> ids = new ArrayList<>();
-
-    @AfterEach
-    void close() throws Exception {
-        System.clearProperty("rdma4j.device");
-        for (CmId id : ids) {
-            id.close();
-        }
-        FakeProvider.offer(FakeProvider.DEVICE);
-    }
-
-    private CmId id() throws RdmaException {
-        return id(PortSpace.TCP);
-    }
-
-    private CmId id(PortSpace space) throws RdmaException {
-        CmId id = CmId.create(space);
-        ids.add(id);
-        return id;
-    }
-
-    private CmId bound(InetSocketAddress address) throws RdmaException {
-        CmId id = id();
-        id.bindAddress(address);
-        return id;
-    }
-
-    private static String deviceOf(CmId id) {
-        return id.context().device().name();
-    }
-
-    private static void assertRefused(ThrowingCallable call, Errno errno, String... words) {
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
-                .withMessageContainingAll(words)
-                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
-    }
 
     // ---------------------------------------------------------------- the order
 
@@ -477,173 +423,5 @@ class DeviceSelectionTest {
         id.listen(1);
         assertThat(softRoce.context().listenCalls).hasSize(1);
         assertThat(softIwarp.context().listenCalls).isEmpty();
-    }
-
-    // ---------------------------------------------------------------- ports
-
-    /** Gives out ports as a system does in which some are taken. */
-    private static final class SystemPorts implements PortAuthority {
-        final List<Integer> given = new ArrayList<>();
-        final List<Integer> released = new ArrayList<>();
-        int takenBelow;
-        boolean hasOneWildcardListener;
-
-        @Override
-        public PortReservation reserve(PortSpace space, InetSocketAddress address,
-                boolean isShared) throws RdmaException {
-            int port = address.getPort();
-            if (port < takenBelow) {
-                throw new RdmaException(Errno.EADDRINUSE, "bind address", "another process has it");
-            }
-            given.add(port);
-            return () -> released.add(port);
-        }
-
-        @Override
-        public boolean hasOneWildcardListener() {
-            return hasOneWildcardListener;
-        }
-    }
-
-    @Test
-    void portIsOneThatTheDevicesAuthorityGives() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        // Of the ports there are, the first half is taken by other processes.
-        ports.takenBelow = 46_000;
-        softIwarp.portAuthority = ports;
-        FakeProvider.offer(softIwarp);
-        for (int i = 0; i < 20; i++) {
-            CmId id = bound(FIRST);
-            assertThat(id.localPort()).isGreaterThanOrEqualTo(46_000)
-                    .isEqualTo(ports.given.getLast());
-            id.close();
-            assertThat(ports.released.getLast()).isEqualTo(ports.given.getLast());
-        }
-        assertRefused(() -> bound(new InetSocketAddress(FakeDevice.FIRST, 7471)),
-                Errno.EADDRINUSE, "another process");
-        // Nothing is left of what was refused.
-        ports.takenBelow = 0;
-        assertThat(bound(new InetSocketAddress(FakeDevice.FIRST, 7471)).localPort())
-                .isEqualTo(7471);
-    }
-
-    @Test
-    void reservationGoesWithTheCallsThatUseThePort() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        softIwarp.portAuthority = ports;
-        FakeProvider.offer(softIwarp);
-        CmId listener = bound(FIRST);
-        listener.listen(1);
-        assertThat(softIwarp.context().listenCalls.getLast().reservation()).isNotNull();
-        CmId client = id();
-        client.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
-        client.resolveRoute(TIMEOUT);
-        CmEventChannel events = CmEventChannel.create();
-        client.migrate(events);
-        client.connect(new ConnectionParameters().queuePairNumber(5));
-        assertThat(softIwarp.context().connectCalls.getLast().port()).isNotNull();
-        assertThat(ports.given).hasSize(2);
-        client.close();
-        events.close();
-    }
-
-    @Test
-    void wildcardPortIsReservedOncePerAuthority() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        softIwarp.portAuthority = ports;
-        nativeDevice.portAuthority = ports;
-        FakeProvider.offer(softIwarp, nativeDevice, softRoce);
-        CmId id = bound(ANY);
-        assertThat(ports.given).containsExactly(id.localPort());
-        id.listen(1);
-        assertThat(ports.given).hasSize(1);
-        assertThat(softIwarp.context().listenCalls).hasSize(1);
-        assertThat(nativeDevice.context().listenCalls).hasSize(1);
-        assertThat(softRoce.context().listenCalls).hasSize(1);
-    }
-
-    @Test
-    void wildcardListenerHearsDevicesThatComeLater() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        ports.hasOneWildcardListener = true;
-        FakeDevice later = new FakeDevice("zzz1", DeviceKind.NATIVE, TransportType.INFINIBAND);
-        nativeDevice.portAuthority = ports;
-        later.portAuthority = ports;
-        FakeProvider.offer(nativeDevice);
-        CmId listener = id();
-        listener.listen(2);
-        ListenRequest.Devices devices = nativeDevice.context().listenCalls.getLast().devices();
-        assertThat(devices).isNotNull();
-        assertThat(devices.named("zzz1")).isNull();
-        assertThat(devices.named(nativeDevice.name())).isSameAs(nativeDevice.context());
-
-        FakeProvider.offer(nativeDevice, later);
-        CmContext opened = devices.named("zzz1");
-        assertThat(opened).isNotNull().isSameAs(later.context()).isSameAs(devices.named("zzz1"));
-        nativeDevice.context().listenHandlers.getLast().onRequest(opened,
-                later.context().connection(), new InetSocketAddress(FakeDevice.FIRST, 1),
-                new InetSocketAddress(FakeDevice.SECOND, 2), new ConnectionParameters());
-        CmId requested = listener.pollRequest(TIMEOUT);
-        assertThat(requested).isNotNull();
-        assertThat(deviceOf(requested)).isEqualTo("zzz1");
-
-        // What has gone is not asked again, and another of its name is opened.
-        later.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
-        assertThat(devices.named("zzz1")).isNotNull().isNotSameAs(opened);
-        requested.close();
-        listener.close();
-        assertThat(devices.named("zzz1")).isNull();
-        assertThat(later.opened).hasSize(3).allMatch(context -> context.isClosed);
-    }
-
-    @Test
-    void wildcardListenerIsOneObjectWhereTheDevicesSaySo() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        ports.hasOneWildcardListener = true;
-        FakeDevice second = new FakeDevice("zzz1", DeviceKind.NATIVE, TransportType.INFINIBAND);
-        nativeDevice.portAuthority = ports;
-        second.portAuthority = ports;
-        FakeProvider.offer(nativeDevice, second, softRoce);
-        CmId listener = id();
-        listener.listen(2);
-        assertThat(nativeDevice.context().listenCalls).hasSize(1);
-        assertThat(second.context().listenCalls).isEmpty();
-        assertThat(softRoce.context().listenCalls).hasSize(1);
-        // The one listener says by which device a request came.
-        nativeDevice.context().listenHandlers.getLast().onRequest(second.context(),
-                second.context().connection(), new InetSocketAddress(FakeDevice.FIRST, 1),
-                new InetSocketAddress(FakeDevice.SECOND, 2), new ConnectionParameters());
-        CmId requested = listener.pollRequest(TIMEOUT);
-        assertThat(requested).isNotNull();
-        ids.addFirst(requested);
-        assertThat(deviceOf(requested)).isEqualTo("zzz1");
-    }
-
-    @Test
-    void wildcardPortThatTheBestDeviceCannotHaveIsRefused() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        ports.takenBelow = 65_536;
-        softRoce.portAuthority = ports;
-        FakeProvider.offer(softIwarp, softRoce);
-        assertRefused(() -> bound(new InetSocketAddress(7471)), Errno.EADDRINUSE,
-                "another process");
-        // Nothing is left of what was refused.
-        ports.takenBelow = 0;
-        assertThat(bound(new InetSocketAddress(7471)).localPort()).isEqualTo(7471);
-    }
-
-    @Test
-    void wildcardPortThatAnotherAuthorityRefusesIsUsedWithTheBest() throws Exception {
-        SystemPorts ports = new SystemPorts();
-        ports.takenBelow = 65_536;
-        softIwarp.portAuthority = ports;
-        FakeProvider.offer(softIwarp, softRoce);
-        CmId id = bound(new InetSocketAddress(7471));
-        id.listen(1);
-        assertThat(softRoce.context().listenCalls).hasSize(1);
-        assertThat(softIwarp.context().listenCalls).isEmpty();
-        FakeProvider.offer(softIwarp);
-        assertRefused(() -> bound(new InetSocketAddress(7472)), Errno.EADDRINUSE,
-                "another process");
     }
 }

@@ -5,6 +5,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.device.CompletionEvents;
 import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.IdleDriver;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.event.UnacknowledgedEvents;
 import io.rdma4j.verbs.AsyncEvent;
@@ -306,12 +307,7 @@ class WaitSetTest {
     @Test
     void setThatIsJoinedHasTheDriversOfTheChannel() throws Exception {
         List<String> calls = new ArrayList<>();
-        ProgressDriver driver = new ProgressDriver() {
-            @Override
-            public boolean tryAcquire(Waiter waiter) {
-                return false;
-            }
-
+        IdleDriver driver = new IdleDriver() {
             @Override
             public void drive(long timeoutNs) {
                 calls.add("driven");
@@ -321,9 +317,6 @@ class WaitSetTest {
             public void release() {
                 calls.add("released");
             }
-
-            @Override
-            public void wake() {}
 
             @Override
             public void waitElsewhere() {

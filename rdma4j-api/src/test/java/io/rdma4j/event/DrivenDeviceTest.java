@@ -16,14 +16,13 @@ class DrivenDeviceTest {
     private static final Duration BRIEFLY = Duration.ofMillis(1);
 
     private final List<String> calls = new ArrayList<>();
-    private final EventQueue<String, RdmaException> events = new EventQueue<>(
-            new WaitFailures<>("await event", RdmaException::ofSystem), true);
+    private final EventQueue<String, RdmaException> events = Events.queue();
     private final Device first = new Device("first");
     private final Device second = new Device("second");
     private final Device third = new Device("third");
 
     /** A device that publishes an event as soon as it is driven, or nothing. */
-    private final class Device implements ProgressDriver {
+    private final class Device extends IdleDriver {
         private final String name;
         private boolean isBusy;
 
@@ -43,18 +42,9 @@ class DrivenDeviceTest {
         }
 
         @Override
-        public void release() {}
-
-        @Override
-        public void wake() {}
-
-        @Override
         public void waitElsewhere() {
             calls.add(name + " left");
         }
-
-        @Override
-        public void forget(Waiter waiter) {}
     }
 
     @BeforeEach

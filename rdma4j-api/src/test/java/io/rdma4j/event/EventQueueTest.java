@@ -24,8 +24,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class EventQueueTest {
     private static final int MANY = 200;
 
-    private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            new WaitFailures<>("await event", RdmaException::ofSystem), true);
+    private final EventQueue<Integer, RdmaException> events = Events.queue();
     private final Selector selector = Selector.open();
 
     EventQueueTest() throws IOException {}
@@ -92,8 +91,7 @@ class EventQueueTest {
 
     @Test
     void movedEventsMakeTheOtherReadable() throws Exception {
-        EventQueue<Integer, RdmaException> target = new EventQueue<>(
-                new WaitFailures<>("await event", RdmaException::ofSystem), true);
+        EventQueue<Integer, RdmaException> target = Events.queue();
         SelectionKey key = select(events);
         SelectionKey targetKey = select(target);
         UnacknowledgedEvents object = new UnacknowledgedEvents();

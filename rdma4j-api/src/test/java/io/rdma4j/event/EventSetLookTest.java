@@ -14,12 +14,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Looks into a set that wait for nothing. */
 @Timeout(30)
 class EventSetLookTest {
-    private static final WaitFailures<RdmaException> FAILURES = new WaitFailures<>("await event",
-            RdmaException::ofSystem);
-    private final EventSet<RdmaException> set = new EventSet<>(FAILURES) {
+    private final EventSet<RdmaException> set = new EventSet<>(Events.FAILURES) {
     };
-    private final EventSource<String, RdmaException> source = new EventSource<>(FAILURES, true,
-            set) {
+    private final EventSource<String, RdmaException> source = new EventSource<>(
+            Events.FAILURES, true, set) {
         @Override
         public void close() {}
     };
@@ -53,7 +51,15 @@ class EventSetLookTest {
     }
 
     /** A driver that keeps the lock of the set while a thread tells it that it waits elsewhere. */
-    private record Holder(CountDownLatch isHeld, CountDownLatch isSeen) implements ProgressDriver {
+    private static final class Holder extends IdleDriver {
+        private final CountDownLatch isHeld;
+        private final CountDownLatch isSeen;
+
+        Holder(CountDownLatch isHeld, CountDownLatch isSeen) {
+            this.isHeld = isHeld;
+            this.isSeen = isSeen;
+        }
+
         @Override
         public void waitElsewhere() {
             isHeld.countDown();
@@ -63,22 +69,5 @@ class EventSetLookTest {
                 throw new IllegalStateException(e);
             }
         }
-
-        @Override
-        public boolean tryAcquire(Waiter waiter) {
-            return false;
-        }
-
-        @Override
-        public void drive(long timeoutNs) {}
-
-        @Override
-        public void release() {}
-
-        @Override
-        public void wake() {}
-
-        @Override
-        public void forget(Waiter waiter) {}
     }
 }

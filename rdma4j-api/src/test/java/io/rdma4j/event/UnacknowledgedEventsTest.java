@@ -17,8 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 class UnacknowledgedEventsTest {
     private final UnacknowledgedEvents object = new UnacknowledgedEvents();
-    private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            new WaitFailures<>("await event", RdmaException::ofSystem), true);
+    private final EventQueue<Integer, RdmaException> events = Events.queue();
 
     private void publish(int event, UnacknowledgedEvents of) {
         events.publish(new EventQueue.Published<>(event, of));

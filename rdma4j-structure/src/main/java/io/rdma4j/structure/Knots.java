@@ -2,8 +2,10 @@
 package io.rdma4j.structure;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -13,7 +15,7 @@ final class Knots {
     private final Map<String, Integer> numbers = new HashMap<>();
     private final Map<String, Integer> lowest = new HashMap<>();
     private final Deque<String> open = new ArrayDeque<>();
-    private int largest;
+    private final List<Integer> sizes = new ArrayList<>();
 
     /** @param graph what each node knows; whoever is known is a node */
     Knots(Map<String, Set<String>> graph) {
@@ -47,11 +49,11 @@ final class Knots {
             closed = open.pop();
             size++;
         } while (!closed.equals(first));
-        largest = Math.max(largest, size);
+        sizes.add(size);
     }
 
-    /** {@return how many nodes the largest circle has, 1 if there is none} */
-    int largest() {
-        return largest;
+    /** {@return how many nodes are in circles of more than {@code most}} */
+    int nodesOver(int most) {
+        return sizes.stream().filter(size -> size > most).mapToInt(Integer::intValue).sum();
     }
 }

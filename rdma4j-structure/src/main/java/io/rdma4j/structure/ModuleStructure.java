@@ -4,6 +4,7 @@ package io.rdma4j.structure;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaConstructorCall;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -100,9 +101,9 @@ public final class ModuleStructure {
     }
 
     /**
-     * {@return the largest knot of each package: so many classes know each other in a circle, with what is nested in them}
+     * {@return how many classes of each package know each other in circles, with what is nested in them}
      *
-     * @param most knots up to this size are left out
+     * @param most circles up to this size are left out
      */
     public Map<String, Integer> knots(int most) {
         Map<String, Map<String, Set<String>>> graphs = new TreeMap<>();
@@ -117,14 +118,14 @@ public final class ModuleStructure {
                 }
             });
         }
-        Map<String, Integer> largest = new TreeMap<>();
+        Map<String, Integer> knotted = new TreeMap<>();
         graphs.forEach((name, graph) -> {
-            int size = new Knots(graph).largest();
-            if (size > most) {
-                largest.put(name, size);
+            int size = new Knots(graph).nodesOver(most);
+            if (size > 0) {
+                knotted.put(name, size);
             }
         });
-        return largest;
+        return knotted;
     }
 
     private static JavaClass outermost(JavaClass of) {
@@ -133,8 +134,9 @@ public final class ModuleStructure {
 
     /**
      * {@return the static fields in which the process keeps what changes, as {@code Class.field}} Those that are not final, that
-     * hold a container or a value of {@code java.util.concurrent.atomic}, or an object of the module that has such a field or one that is
-     * not final. Of a list, set or map the type does not say whether it changes: it does if its class makes a container.
+     * hold a container or what {@code java.util.concurrent} has for several threads, or an object of the module that has such a field or
+     * one that is not final. Of a list, set or map the type does not say whether it changes: it does if its class makes a container. Nor
+     * does an interface or an abstract class of the module: the objects count that the class of the field makes.
      */
     public Set<String> stateOfTheProcess() {
         Set<String> found = new TreeSet<>();
@@ -154,21 +156,33 @@ public final class ModuleStructure {
     private boolean changes(JavaField field, Set<JavaClass> seen) {
         JavaClass type = field.getRawType();
         if (isCollection(type)) {
-            Stream<? extends JavaCodeUnit> making = field.getModifiers()
-                    .contains(JavaModifier.STATIC)
-                            ? field.getOwner().getStaticInitializer().stream()
-                            : field.getOwner().getConstructors().stream();
-            return making.flatMap(code -> code.getConstructorCallsFromSelf().stream())
+            return making(field).flatMap(code -> code.getConstructorCallsFromSelf().stream())
                     .anyMatch(call -> isContainer(call.getTargetOwner()));
         }
         if (isContainer(type)) {
             return true;
         }
+        if (type.isInterface() || type.getModifiers().contains(JavaModifier.ABSTRACT)) {
+            return making(field).flatMap(code -> code.getConstructorCallsFromSelf().stream())
+                    .map(JavaConstructorCall::getTargetOwner)
+                    .anyMatch(made -> made.isAssignableTo(type.getName()) && changes(made, seen));
+        }
+        return changes(type, seen);
+    }
+
+    private boolean changes(JavaClass type, Set<JavaClass> seen) {
         return !type.isEnum() && seen.add(type) && classes.contains(type)
-                && type.getFields().stream()
+                && type.getAllFields().stream()
                         .filter(each -> !each.getModifiers().contains(JavaModifier.STATIC))
                         .anyMatch(each -> !each.getModifiers().contains(JavaModifier.FINAL)
                                 || changes(each, seen));
+    }
+
+    /** {@return the code that gives a field its value} */
+    private static Stream<? extends JavaCodeUnit> making(JavaField field) {
+        return field.getModifiers().contains(JavaModifier.STATIC)
+                ? field.getOwner().getStaticInitializer().stream()
+                : field.getOwner().getConstructors().stream();
     }
 
     private static boolean isCollection(JavaClass type) {
@@ -179,6 +193,6 @@ public final class ModuleStructure {
     private static boolean isContainer(JavaClass type) {
         return type.isAssignableTo(Collection.class) || type.isAssignableTo(Map.class)
                 || type.isAssignableTo(Lock.class) || type.isEquivalentTo(ThreadLocal.class)
-                || type.getPackageName().equals("java.util.concurrent.atomic");
+                || (type.getPackageName().startsWith("java.util.concurrent") && !type.isEnum());
     }
 }

@@ -20,7 +20,7 @@ public abstract class StructureContract {
      * Packages are named without {@code io.rdma4j.}.
      *
      * @param layers the packages, from top to bottom; those in one layer do not know each other
-     * @param knots circles of more than five classes, by package; they may shrink, and no further one may come
+     * @param knots how many classes are in circles of more than five, by package; they may become fewer, and no further one may come
      * @param stateOfTheProcess the static fields, as {@code Class.field}, in which the process keeps what changes: it makes tests
      *        depend on each other, so no further one may come
      */

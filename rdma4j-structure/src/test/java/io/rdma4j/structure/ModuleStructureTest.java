@@ -47,14 +47,15 @@ class ModuleStructureTest {
     }
 
     @Test
-    void knotsAreMeasuredWithWhatIsNested() {
-        assertThat(module.knots(1)).isEqualTo(Map.of("structure.upper", 2));
+    void allKnotsAreMeasuredWithWhatIsNested() {
+        assertThat(module.knots(1)).isEqualTo(Map.of("structure.upper", 4));
         assertThat(module.knots(2)).isEmpty();
     }
 
     @Test
-    void registryBehindAClassOfItsOwnIsSeen() {
+    void registryBehindAClassOrAnInterfaceOfItsOwnIsSeen() {
         assertThat(module.stateOfTheProcess())
-                .containsExactlyInAnyOrder("Registry.OF_PROCESS", "Registry.count");
+                .containsExactlyInAnyOrder("Registry.OF_PROCESS", "Registry.count",
+                        "Shelf.OF_PROCESS", "Shelf.PLACES");
     }
 }

@@ -21,7 +21,7 @@ import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.PayloadTarget;
 import io.rdma4j.protocol.work.Registration;
-import io.rdma4j.softnic.iwarp.IwarpFamily;
+import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.softnic.memory.Withdrawal;
 import io.rdma4j.softnic.roce.RoceFamily;
@@ -32,6 +32,7 @@ import io.rdma4j.spi.MemoryErrors;
 import io.rdma4j.spi.SocketErrors;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
@@ -466,7 +467,7 @@ class ArchitectureTest {
                 "io.rdma4j.spi..", "io.rdma4j.event..", "io.rdma4j.connection..",
                 "io.rdma4j.observe..", "io.rdma4j.protocol..", "io.rdma4j.softnic.."))
                 .and().areNotAssignableTo(TransportType.class)
-                .and(not(simpleName("RoceFamily").or(simpleName("IwarpFamily")))).should()
+                .and(not(assignableTo(DeviceFamily.class))).should()
                 .accessFieldWhere(target(owner(type(TransportType.class)))).check(ALL);
     }
 
@@ -588,10 +589,25 @@ class ArchitectureTest {
     /** The list of the devices is the one place that names their families. */
     @Test
     void onlyTheProviderNamesTheFamilies() {
-        noClasses().that().resideOutsideOfPackages("io.rdma4j.softnic.provider",
-                "io.rdma4j.softnic.roce", "io.rdma4j.softnic.iwarp",
-                "io.rdma4j.benchmarks..").should()
-                .dependOnClassesThat(belongToAnyOf(RoceFamily.class, IwarpFamily.class)).check(ALL);
+        classes().that().resideOutsideOfPackages("io.rdma4j.softnic.provider",
+                "io.rdma4j.benchmarks..").should(
+                        new ArchCondition<>("know no family of another package") {
+                            @Override
+                            public void check(JavaClass each, ConditionEvents events) {
+                                each.getDirectDependenciesFromSelf().stream()
+                                        .filter(dependency -> isFamilyElsewhere(
+                                                dependency.getTargetClass(), each))
+                                        .forEach(dependency -> events.add(SimpleConditionEvent
+                                                .violated(each, dependency.getDescription())));
+                            }
+                        })
+                .check(ALL);
+        assertThat(ALL.get(RoceFamily.class).isAssignableTo(DeviceFamily.class)).isTrue();
+    }
+
+    private static boolean isFamilyElsewhere(JavaClass family, JavaClass than) {
+        return family.isAssignableTo(DeviceFamily.class) && !family.isInterface()
+                && !family.getPackageName().equals(than.getPackageName());
     }
 
     @Test
@@ -606,6 +622,18 @@ class ArchitectureTest {
     void everyClassOfALibraryHasItsPackage() {
         noClasses().should().resideInAnyPackage("io.rdma4j", "io.rdma4j.protocol",
                 "io.rdma4j.softnic", "io.rdma4j.ibverbs").check(ALL);
+    }
+
+    /** Its first sentence is what a reader of the folder sees first. */
+    @Test
+    void everyPackageSaysWhatItIsFor() {
+        Set<String> described = ALL.stream()
+                .filter(each -> each.getSimpleName().equals("package-info")
+                        && each.isAnnotatedWith(NullMarked.class))
+                .map(JavaClass::getPackageName).collect(Collectors.toSet());
+        assertThat(described).containsAll(ALL.stream()
+                .filter(each -> !each.getSimpleName().equals("module-info"))
+                .map(JavaClass::getPackageName).collect(Collectors.toSet()));
     }
 
     /** Roots and the API as well: a slice is a package, of whatever module. */

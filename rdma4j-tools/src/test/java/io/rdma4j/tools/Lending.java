@@ -32,6 +32,10 @@ import java.util.Random;
  */
 final class Lending {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** What a sender says after each connection, and of one that lasts after so many messages. */
+    static final String BROKEN_OFF = "breaks off";
+    static final String GOES_ON = "goes on";
+    private static final int REPORT = 100;
     private static final int SLOTS = 8;
     private static final int MESSAGE = 256 << 10;
 
@@ -147,6 +151,7 @@ final class Lending {
                 region.close();
             }
             rounds++;
+            System.out.println(BROKEN_OFF);
         }
         System.out.printf("sent %d in %d rounds%n", number, rounds);
     }
@@ -164,6 +169,9 @@ final class Lending {
                 }
             }
             number++;
+            if (i % REPORT == REPORT - 1) {
+                System.out.println(GOES_ON);
+            }
             MemorySegment message = region.segment().asSlice((long) slot * MESSAGE, MESSAGE);
             for (int at = 0; at < MESSAGE; at += Long.BYTES) {
                 message.set(ValueLayout.JAVA_LONG, at, number);

@@ -22,7 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class LentMemoryProcessesTest {
     private static final String ADDRESS = Loopback.OWN;
-    private static final int TRAFFIC_MS = 3000;
+    /** A process is stopped for so long: the other one may wait for it all the time, so there is nothing to wait for. */
+    private static final int STOP_MS = 50;
 
     private static Program receiver(String loopback) throws IOException {
         return Program.of(Lending.class, List.of("-Drdma4j.loopback=" + loopback),
@@ -51,6 +52,19 @@ class LentMemoryProcessesTest {
         assertThat(new ProcessBuilder("kill", "-" + name, target.pid()).start().waitFor()).isZero();
     }
 
+    private static void stopForAWhile(Program program) throws Exception {
+        signal("STOP", program);
+        Thread.sleep(STOP_MS);
+        signal("CONT", program);
+    }
+
+    /** Waits until it has said something so often. */
+    private static void await(Program program, String words, int times) throws IOException {
+        for (int i = 0; i < times; i++) {
+            program.lineWith(words);
+        }
+    }
+
     private static void end(Program sender) throws Exception {
         sender.tell("end");
         assertThat(sender.awaitEnd()).as(sender.text()).isZero();
@@ -71,7 +85,7 @@ class LentMemoryProcessesTest {
             if (loopback.equals("auto")) {
                 untilItBorrows(receiver);
             }
-            Thread.sleep(TRAFFIC_MS);
+            await(sender, Lending.BROKEN_OFF, end.equals("close") ? 4 : 40);
             end(sender);
             assertAllWereWhole(receiver);
         }
@@ -92,10 +106,8 @@ class LentMemoryProcessesTest {
         try (Program receiver = receiver("auto"); Program sender = sender(receiver, "never")) {
             untilItBorrows(receiver);
             for (int i = 0; i < 3; i++) {
-                signal("STOP", receiver);
-                Thread.sleep(200);
-                signal("CONT", receiver);
-                Thread.sleep(200);
+                stopForAWhile(receiver);
+                await(sender, Lending.GOES_ON, 10);
             }
             end(sender);
             assertAllWereWhole(receiver);
@@ -109,10 +121,8 @@ class LentMemoryProcessesTest {
         try (Program receiver = receiver("auto"); Program sender = sender(receiver, "error")) {
             untilItBorrows(receiver);
             for (int i = 0; i < 20; i++) {
-                signal("STOP", receiver);
-                Thread.sleep(50);
-                signal("CONT", receiver);
-                Thread.sleep(50);
+                stopForAWhile(receiver);
+                await(sender, Lending.BROKEN_OFF, 1);
             }
             end(sender);
             assertAllWereWhole(receiver);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -63,6 +64,21 @@ class ModuleDescriptorTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** On the module path picocli sets no field of a package that is not open to it. */
+    @Test
+    void packagesWithOptionsAreOpen() {
+        Set<String> withOptions = MainClasses.ALL.stream()
+                .filter(each -> each.getPackageName().startsWith("io.rdma4j.tools"))
+                .filter(each -> each.getFields().stream().flatMap(
+                        field -> field.getAnnotations().stream())
+                        .anyMatch(annotation -> annotation.getRawType().getPackageName()
+                                .equals("picocli")))
+                .map(JavaClass::getPackageName).collect(Collectors.toSet());
+        assertThat(descriptor("io.rdma4j.tools").opens()).extracting(
+                ModuleDescriptor.Opens::source)
+                .containsExactlyInAnyOrderElementsOf(withOptions);
     }
 
     /** Only what reads annotations at compile time needs them. */

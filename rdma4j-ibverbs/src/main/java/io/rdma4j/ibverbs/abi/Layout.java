@@ -1,56 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.abi;
 
-import java.lang.foreign.Linker;
-
 /**
- * The offsets in bytes of the fields of the libraries' structures, as in the C headers of rdma-core 44 to 56 for 64 bits.
+ * The offsets in bytes of the fields of libibverbs' structures, as in the C headers of rdma-core 44 to 56 for 64 bits.
  * Offsets after a {@code pthread_mutex_t} depend on its size ({@link Mutex}).
  *
- * <p>Source: {@code infiniband/verbs.h}, {@code rdma/rdma_cma.h}; the offsets were computed by a C compiler.
+ * <p>Source: {@code infiniband/verbs.h}; the offsets were computed by a C compiler.
  */
 public final class Layout {
     /** Extra room after structures that the library fills: a newer library may write more fields. */
     public static final long SLACK = 64;
 
     private Layout() {}
-
-    /**
-     * {@code pthread_mutex_t} of a C library. Each structure has one at most, and a {@code pthread_cond_t}, if it has one, is
-     * equally long everywhere.
-     *
-     * <p>Source: {@code bits/pthreadtypes-arch.h} of glibc; musl has 40 bytes on every processor of 64 bits.
-     */
-    enum Mutex {
-        /** Of x86-64, POWER, s390x and RISC-V, and of musl. */
-        OF_40_BYTES(40),
-        /** Of glibc on AArch64. */
-        OF_48_BYTES(48);
-
-        static final Mutex HERE = of(System.getProperty("os.arch", ""),
-                Linker.nativeLinker().defaultLookup().find("gnu_get_libc_version").isPresent());
-
-        private final long byteSize;
-
-        Mutex(long byteSize) {
-            this.byteSize = byteSize;
-        }
-
-        /**
-         * {@return that of a processor}
-         *
-         * @param architecture as Java names it
-         * @param isGlibc whether the C library is glibc
-         */
-        static Mutex of(String architecture, boolean isGlibc) {
-            return isGlibc && architecture.equals("aarch64") ? OF_48_BYTES : OF_40_BYTES;
-        }
-
-        /** {@return the real offset of a field after a mutex, whose offset with a mutex of 40 bytes is given} */
-        long behind(long offset) {
-            return offset - OF_40_BYTES.byteSize + byteSize;
-        }
-    }
 
     /** {@return the offset on this machine of a field after a mutex, whose offset with a mutex of 40 bytes is given} */
     private static long behindMutex(long offset) {
@@ -619,110 +580,5 @@ public final class Layout {
         public static final long NANOSECONDS = 16;
 
         private Values() {}
-    }
-
-    /** {@code struct pollfd}: poll(2). */
-    public static final class PollDescriptor {
-        public static final long SIZE = 8;
-        public static final long FD = 0;
-        public static final long EVENTS = 4;
-        public static final long REVENTS = 6;
-
-        private PollDescriptor() {}
-    }
-
-    /** {@code struct rdma_cm_id}. */
-    public static final class CmId {
-        public static final long SIZE = 416;
-        public static final long VERBS = 0;
-        public static final long SRC_ADDR = 32;
-        public static final long DST_ADDR = 160;
-        public static final int ADDRESS_LENGTH = 128;
-        public static final long PORT_NUM = 348;
-
-        private CmId() {}
-    }
-
-    /** {@code struct rdma_cm_event}. */
-    public static final class CmEvent {
-        public static final long SIZE = 80;
-        public static final long ID = 0;
-        public static final long LISTEN_ID = 8;
-        public static final long EVENT = 16;
-        public static final long STATUS = 20;
-        public static final long PRIVATE_DATA = 24;
-        public static final long PRIVATE_DATA_LEN = 32;
-        public static final long RESPONDER_RESOURCES = 33;
-        public static final long INITIATOR_DEPTH = 34;
-        public static final long FLOW_CONTROL = 35;
-        public static final long RETRY_COUNT = 36;
-        public static final long RNR_RETRY_COUNT = 37;
-        public static final long SRQ = 38;
-        public static final long QP_NUM = 40;
-        public static final long UD_AH_ATTR = 40;
-        public static final long UD_QP_NUM = 72;
-        public static final long UD_QKEY = 76;
-
-        private CmEvent() {}
-    }
-
-    /** {@code struct rdma_conn_param}. */
-    public static final class ConnectionParam {
-        public static final long SIZE = 24;
-        public static final long PRIVATE_DATA = 0;
-        public static final long PRIVATE_DATA_LEN = 8;
-        public static final long RESPONDER_RESOURCES = 9;
-        public static final long INITIATOR_DEPTH = 10;
-        public static final long FLOW_CONTROL = 11;
-        public static final long RETRY_COUNT = 12;
-        public static final long RNR_RETRY_COUNT = 13;
-        public static final long SRQ = 14;
-        public static final long QP_NUM = 16;
-
-        private ConnectionParam() {}
-    }
-
-    /** {@code struct rdma_event_channel}. */
-    public static final class EventChannel {
-        public static final long SIZE = 4;
-        public static final long FD = 0;
-
-        private EventChannel() {}
-    }
-
-    /** {@code struct sockaddr_in} and {@code struct sockaddr_in6}, which begin alike: ip(7), ipv6(7). */
-    public static final class SocketAddress {
-        public static final long SIZE = 28;
-        public static final long FAMILY = 0;
-        /** In network byte order, as the addresses. */
-        public static final long PORT = 2;
-        public static final long IPV4 = 4;
-        public static final long IPV6 = 8;
-        public static final long SCOPE = 24;
-
-        private SocketAddress() {}
-    }
-
-    /** {@code struct rdma_addrinfo}. */
-    public static final class AddressInfo {
-        public static final long SIZE = 96;
-        public static final long FLAGS = 0;
-        public static final long FAMILY = 4;
-        public static final long QP_TYPE = 8;
-        public static final long PORT_SPACE = 12;
-        public static final long SRC_LEN = 16;
-        public static final long SRC_ADDR = 24;
-
-        private AddressInfo() {}
-    }
-
-    /** {@code struct rdma_cm_join_mc_attr_ex}. */
-    public static final class JoinMulticast {
-        public static final long SIZE = 16;
-        public static final long COMP_MASK = 0;
-        public static final long JOIN_FLAGS = 4;
-        public static final long ADDR = 8;
-
-        private JoinMulticast() {}
     }
 }

@@ -2,16 +2,16 @@
 package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmLayout.AddressInfo;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
+import io.rdma4j.ibverbs.abi.CmLayout.EventChannel;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout;
-import io.rdma4j.ibverbs.abi.Layout.AddressInfo;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
-import io.rdma4j.ibverbs.abi.Layout.EventChannel;
-import io.rdma4j.ibverbs.abi.Layout.SocketAddress;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.SystemLayout.SocketAddress;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
 import io.rdma4j.verbs.QueuePairType;

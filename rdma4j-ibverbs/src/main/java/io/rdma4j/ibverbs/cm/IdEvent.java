@@ -3,8 +3,8 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.spi.UnknownEvents;

@@ -3,13 +3,13 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmLayout.CmId;
+import io.rdma4j.ibverbs.abi.CmLayout.ConnectionParam;
+import io.rdma4j.ibverbs.abi.CmLayout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.Layout;
-import io.rdma4j.ibverbs.abi.Layout.CmId;
-import io.rdma4j.ibverbs.abi.Layout.ConnectionParam;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
-import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.QueuePairValues;

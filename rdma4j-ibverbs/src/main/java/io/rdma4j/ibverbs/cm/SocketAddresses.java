@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.cm;
 
-import io.rdma4j.ibverbs.abi.Layout.SocketAddress;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.SystemLayout.SocketAddress;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;

@@ -14,7 +14,6 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
-import io.rdma4j.ibverbs.abi.Layout.CompletionQueueInitAttrEx;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
@@ -44,7 +43,6 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -56,20 +54,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * context's.
  */
 public final class NativeCompletionQueue implements ExtendedCompletionQueue, CompletionEventTarget {
-    private static final String CREATE = "create completion queue";
-    private static final String ADVICE = " entries; ibv_devinfo -v shows its max_cqe and max_cq, and"
-            + " memory for queues counts against ulimit -l";
-    private static final Set<CompletionField> ALL_FIELDS = Set.copyOf(EnumSet.range(
-            CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
     /** The maximum of the 16-bit fields of {@code struct ibv_moderate_cq}. */
     private static final int MOST_OF_MODERATION = 0xffff;
-    /** Flags of {@code enum ibv_create_cq_attr_flags}. */
-    private static final int SINGLE_THREADED = 1;
-    private static final int IGNORE_OVERRUN = 1 << 1;
-    /** Flags of {@code enum ibv_cq_init_attr_mask}. */
-    private static final int FLAGS_MASK = 1;
-    private static final int PARENT_MASK = 1 << 1;
-
     private final ContextServices services;
     private final CompletionQueueInitAttributes wanted;
     private final long pointer;
@@ -101,29 +87,20 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
             CompletionQueueInitAttributes wanted) throws RdmaException {
         services.checkOpen();
         CompletionQueueInitAttributes attributes = new CompletionQueueInitAttributes(wanted);
-        if (attributes.capacity() < 1) {
-            throw new RdmaException(Errno.EINVAL, CREATE,
-                    "the capacity must be at least 1, not " + attributes.capacity());
-        }
-        if (attributes.completionVector() < 0
-                || attributes.completionVector() >= Math.max(1, services.completionVectors())) {
-            throw new RdmaException(Errno.EINVAL, CREATE, "the completion vector must be from 0"
-                    + " to " + (services.completionVectors() - 1) + ", not "
-                    + attributes.completionVector());
-        }
+        CompletionQueueCreation.check(services, attributes);
         ProtectionDomain parent = attributes.parentDomain();
         DomainServices own = parent == null ? null
-                : DomainServices.own(parent, services, CREATE);
+                : DomainServices.own(parent, services, CompletionQueueCreation.OPERATION);
         return services.inCall(arena -> {
             if (own != null) {
-                own.requireParent(CREATE);
+                own.requireParent(CompletionQueueCreation.OPERATION);
             }
             try {
                 NativeCompletionQueue queue = new NativeCompletionQueue(services, attributes, own);
                 services.children().add(ObjectKind.COMPLETION_QUEUE);
                 return queue;
             } catch (OutOfMemoryError none) {
-                throw MemoryErrors.outOfMemory(CREATE, none);
+                throw MemoryErrors.outOfMemory(CompletionQueueCreation.OPERATION, none);
             }
         });
     }
@@ -148,12 +125,9 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
         long made = 0;
         boolean isMade = false;
         try {
-            boolean isExtended = wanted.ignoreOverrun() || parent != null
-                    || hasTimes(wanted);
-            made = isExtended ? createExtended(services, wanted, parent)
-                    : createPlain(services, wanted);
+            made = CompletionQueueCreation.make(services, wanted, parent);
             pointer = made;
-            polling = hasTimes(wanted)
+            polling = CompletionQueueCreation.hasTimes(wanted)
                     ? new TimestampPolling(services, pointer, wanted.fields(), arena)
                     : new PlainPolling(services, pointer, late, arena);
             isMade = true;
@@ -170,56 +144,6 @@ public final class NativeCompletionQueue implements ExtendedCompletionQueue, Com
         }
         services.events().completionQueues().put(pointer, this);
         services.owned().add(ObjectKind.COMPLETION_QUEUE, this);
-    }
-
-    private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
-        return wanted.fields().contains(CompletionField.COMPLETION_TIMESTAMP)
-                || wanted.fields().contains(CompletionField.COMPLETION_WALLCLOCK);
-    }
-
-    private static long createPlain(ContextServices services,
-            CompletionQueueInitAttributes wanted)
-            throws RdmaException {
-        return services.verbs().get(VerbsSymbol.CREATE_CQ)
-                .call(services.pointer(), wanted.capacity(), 0, services.events().channel(),
-                        wanted.completionVector())
-                .pointer(CREATE, "the device refused " + wanted.capacity() + ADVICE);
-    }
-
-    private static long createExtended(ContextServices services,
-            CompletionQueueInitAttributes wanted, @Nullable DomainServices parent)
-            throws RdmaException {
-        NativeFunction function = services.functions().require(ContextOperation.CREATE_CQ_EX,
-                CREATE);
-        int fields = 0;
-        for (CompletionField field : ALL_FIELDS) {
-            fields |= field.bit();
-        }
-        for (CompletionField field : wanted.fields()) {
-            fields |= field.bit();
-        }
-        int flags = (wanted.singleThreaded() ? SINGLE_THREADED : 0)
-                | (wanted.ignoreOverrun() ? IGNORE_OVERRUN : 0);
-        try (Arena ofCall = Arena.ofConfined()) {
-            MemorySegment attributes = ofCall
-                    .allocate(CompletionQueueInitAttrEx.SIZE + Layout.SLACK, 8);
-            Native.putInt(attributes, CompletionQueueInitAttrEx.CQE, wanted.capacity());
-            Native.putLong(attributes, CompletionQueueInitAttrEx.CHANNEL,
-                    services.events().channel());
-            Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_VECTOR,
-                    wanted.completionVector());
-            Native.putLong(attributes, CompletionQueueInitAttrEx.WC_FLAGS, fields);
-            Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_MASK,
-                    (flags == 0 ? 0 : FLAGS_MASK) | (parent == null ? 0 : PARENT_MASK));
-            Native.putInt(attributes, CompletionQueueInitAttrEx.FLAGS, flags);
-            Native.putLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN,
-                    parent == null ? 0 : parent.pointer());
-            return function.call(services.pointer(), attributes.address()).pointer(CREATE,
-                    "the device refused fields " + wanted.fields()
-                            + (wanted.ignoreOverrun() ? ", or to ignore an overrun" : "")
-                            + (parent == null ? "" : ", or a parent domain") + ", or "
-                            + wanted.capacity() + ADVICE);
-        }
     }
 
     private void release() {

@@ -2,10 +2,10 @@
 package io.rdma4j.ibverbs.event;
 
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
-import io.rdma4j.ibverbs.abi.Layout.PollDescriptor;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.SystemLayout.PollDescriptor;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

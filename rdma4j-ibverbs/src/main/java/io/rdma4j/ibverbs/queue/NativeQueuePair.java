@@ -4,14 +4,12 @@ package io.rdma4j.ibverbs.queue;
 import io.rdma4j.device.AsyncEventSource;
 import io.rdma4j.device.ObjectKind;
 import io.rdma4j.device.ResourceText;
-import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.completion.NativeCompletionQueue;
 import io.rdma4j.ibverbs.device.AsyncEventTarget;
 import io.rdma4j.ibverbs.device.AwaitedQueuePair;
 import io.rdma4j.ibverbs.device.ContextServices;
 import io.rdma4j.ibverbs.device.KernelStateTarget;
 import io.rdma4j.ibverbs.memory.DomainServices;
-import io.rdma4j.ibverbs.work.LostRequests;
 import io.rdma4j.ibverbs.work.OutstandingWork;
 import io.rdma4j.spi.Outstanding;
 import io.rdma4j.verbs.AsyncEventType;
@@ -23,7 +21,6 @@ import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
-import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -44,7 +41,6 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A queue pair. Posting takes one lock for sends and another for receives, and closing takes both, so that no call uses the
@@ -68,10 +64,7 @@ public final class NativeQueuePair
     private final QueuePairControl control;
     private final Arena arena = Arena.ofShared();
     private final NativeSendQueue sendQueue;
-    private final OutstandingWork receives;
-    private final long receiveTag;
-    private final NativeReceivePosting receivePosting;
-    private final ReentrantLock receiveLock = new ReentrantLock();
+    private final NativeReceiveQueue receiveQueue;
     private final AsyncEventSource events;
     private final GroupAttachments groups;
     private final FlowAttachments flows;
@@ -95,12 +88,8 @@ public final class NativeQueuePair
             flows = new FlowAttachments(this, services);
             sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
                     made.extended());
-            receives = new OutstandingWork(sizes.maxReceiveRequests());
-            receiveTag = services.ledgers().add(receives);
-            receivePosting = new NativeReceivePosting(domain, this, arena,
-                    services.functions().address(ContextOperation.POST_RECV), made.pointer(),
-                    receiveTag, receives, sizes.maxReceiveRequests(),
-                    sizes.maxReceiveElements());
+            receiveQueue = new NativeReceiveQueue(this, arena, receiveCompletions != null,
+                    shared != null);
             isMade = true;
         } finally {
             if (!isMade) {
@@ -157,6 +146,11 @@ public final class NativeQueuePair
     @Override
     public long longestMessage() throws RdmaException {
         return services.queries().longestMessage(type(), control.port());
+    }
+
+    @Override
+    public boolean isReset() {
+        return control.state() == QueuePairState.RESET;
     }
 
     /** {@return whether every send completes in the completion queue} */
@@ -254,11 +248,11 @@ public final class NativeQueuePair
         }
         // Locked: otherwise requests that are being posted would count as outstanding for ever.
         sendQueue.lock().lock();
-        receiveLock.lock();
+        receiveQueue.lock().lock();
         try {
             change(attributes);
         } finally {
-            receiveLock.unlock();
+            receiveQueue.lock().unlock();
             sendQueue.lock().unlock();
         }
     }
@@ -303,7 +297,7 @@ public final class NativeQueuePair
     private void onState(QueuePairState next) {
         if (next == QueuePairState.RESET) {
             sendQueue.work().clear();
-            receives.clear();
+            receiveQueue.work().clear();
         }
         if (isTooLate()) {
             flushSends(0);
@@ -334,7 +328,7 @@ public final class NativeQueuePair
             // The completion queue has all flushed requests, of the driver (settle) and of this library (onState).
             return Errno.ENOTCONN;
         }
-        OutstandingWork work = ofReceives ? receives : sendQueue.work();
+        OutstandingWork work = ofReceives ? receiveQueue.work() : sendQueue.work();
         return work.isOutstanding() ? null : Errno.ENOTCONN;
     }
 
@@ -348,7 +342,7 @@ public final class NativeQueuePair
                 || (ofReceives && shared != null)) {
             return Outstanding.COMPLETING;
         }
-        Outstanding known = (ofReceives ? receives : sendQueue.work()).outstanding();
+        Outstanding known = (ofReceives ? receiveQueue.work() : sendQueue.work()).outstanding();
         // What is flushed completes, signaled or not.
         return known == Outstanding.UNSIGNALED && query().state() != QueuePairState.RTS
                 ? Outstanding.COMPLETING
@@ -392,53 +386,12 @@ public final class NativeQueuePair
 
     @Override
     public void postReceive(ReceiveWorkRequest request) throws RdmaException {
-        receiveLock.lock();
-        try {
-            checkOpen();
-            checkReceives();
-            receivePosting.post(request);
-        } finally {
-            receiveLock.unlock();
-        }
+        receiveQueue.post(request);
     }
 
     @Override
     public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
-        receiveLock.lock();
-        try {
-            checkOpen();
-            if (!requests.isEmpty()) {
-                checkReceivesOfList();
-            }
-            receivePosting.post(requests);
-        } finally {
-            receiveLock.unlock();
-        }
-    }
-
-    private void checkReceivesOfList() throws PostException {
-        try {
-            checkReceives();
-        } catch (RdmaException refused) {
-            throw new PostException(NativeReceivePosting.OPERATION, refused, 0);
-        }
-    }
-
-    private void checkReceives() throws RdmaException {
-        if (receiveCompletions == null) {
-            throw new RdmaException(Errno.EINVAL, NativeReceivePosting.OPERATION,
-                    "a queue pair of type "
-                            + type()
-                            + " receives nothing; post to the peer's shared receive queue");
-        }
-        if (shared != null) {
-            throw new RdmaException(Errno.EINVAL, NativeReceivePosting.OPERATION,
-                    "the queue pair draws from a shared receive queue; post there");
-        }
-        if (control.state() == QueuePairState.RESET) {
-            throw new RdmaException(Errno.EINVAL, NativeReceivePosting.OPERATION,
-                    "the queue pair is in state RESET; receives need INIT or later");
-        }
+        receiveQueue.post(requests);
     }
 
     /**
@@ -455,7 +408,7 @@ public final class NativeQueuePair
     @Override
     public void flushReceives(int late) {
         if (receiveCompletions != null) {
-            receiveCompletions.flush(new LostRequests(receives, receiveTag, number(), late));
+            receiveCompletions.flush(receiveQueue.lost(late));
         }
     }
 
@@ -505,7 +458,7 @@ public final class NativeQueuePair
     public void close() throws RdmaException {
         String operation = "close queue pair";
         sendQueue.lock().lock();
-        receiveLock.lock();
+        receiveQueue.lock().lock();
         services.lock();
         try {
             if (control.isClosed()) {
@@ -528,7 +481,7 @@ public final class NativeQueuePair
                 receiveCompletions.forget(number());
             }
             sendQueue.forget();
-            services.ledgers().remove(receiveTag);
+            receiveQueue.forget();
             arena.close();
             domain.children().remove(ObjectKind.QUEUE_PAIR);
             sendCompletions.children().remove(ObjectKind.QUEUE_PAIR);
@@ -541,7 +494,7 @@ public final class NativeQueuePair
             }
         } finally {
             services.unlock();
-            receiveLock.unlock();
+            receiveQueue.lock().unlock();
             sendQueue.lock().unlock();
         }
         tellWaiters();

@@ -38,6 +38,9 @@ interface QueuePairServices {
 
     void checkOpen() throws RdmaException;
 
+    /** {@return whether it is in state RESET, as far as this library knows} */
+    boolean isReset();
+
     /** {@return whether the driver would lose requests that are posted now} */
     boolean isTooLate();
 

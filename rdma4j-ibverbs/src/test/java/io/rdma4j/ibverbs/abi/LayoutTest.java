@@ -3,7 +3,6 @@ package io.rdma4j.ibverbs.abi;
 
 import io.rdma4j.ibverbs.abi.Layout.CompletionQueueEx;
 import io.rdma4j.ibverbs.abi.Layout.Context;
-import io.rdma4j.ibverbs.abi.Layout.Mutex;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairEx;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,9 +3,9 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.Layout.AddressHandleAttr;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.QueuePairValues;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.cm;
 
+import io.rdma4j.ibverbs.abi.CmLayout.AddressInfo;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
+import io.rdma4j.ibverbs.abi.CmLayout.CmId;
+import io.rdma4j.ibverbs.abi.CmLayout.EventChannel;
+import io.rdma4j.ibverbs.abi.CmLayout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.FakeLibrary;
-import io.rdma4j.ibverbs.abi.Layout.AddressInfo;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
-import io.rdma4j.ibverbs.abi.Layout.CmId;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
-import io.rdma4j.ibverbs.abi.Layout.EventChannel;
-import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;

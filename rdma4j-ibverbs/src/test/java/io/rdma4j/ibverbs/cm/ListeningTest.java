@@ -3,8 +3,8 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
 import io.rdma4j.ibverbs.abi.CmSymbol;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.cm.Machine.Heard;
 import io.rdma4j.spi.CmConnection;

@@ -2,8 +2,8 @@
 package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
 import io.rdma4j.ibverbs.abi.CmSymbol;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.spi.CmDatagrams;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.provider;
 
+import io.rdma4j.ibverbs.abi.CmLayout.EventChannel;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.FakeLibrary;
-import io.rdma4j.ibverbs.abi.Layout.EventChannel;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.ibverbs.abi.CmLayout.CmEvent;
+import io.rdma4j.ibverbs.abi.CmLayout.CmId;
+import io.rdma4j.ibverbs.abi.CmLayout.EventChannel;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.FakeLibrary;
-import io.rdma4j.ibverbs.abi.Layout.CmEvent;
-import io.rdma4j.ibverbs.abi.Layout.CmId;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
-import io.rdma4j.ibverbs.abi.Layout.EventChannel;
 import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;

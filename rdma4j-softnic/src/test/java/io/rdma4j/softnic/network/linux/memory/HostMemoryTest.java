@@ -12,9 +12,11 @@ import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
 import io.rdma4j.softnic.network.linux.sharing.SharedPort;
 import io.rdma4j.softnic.network.ring.LentSection;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -33,6 +35,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -40,6 +43,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -285,12 +289,26 @@ class HostMemoryTest {
 
     private static CompletableFuture<Long> await(Member member) {
         CompletableFuture<Long> slept = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
+        awaiting(member, slept);
+        return slept;
+    }
+
+    private static Thread awaiting(Member member, CompletableFuture<Long> slept) {
+        return Thread.ofPlatform().daemon().start(() -> {
             long startNs = System.nanoTime();
             member.network.await(20 * S);
             slept.complete(System.nanoTime() - startNs);
         });
-        return slept;
+    }
+
+    private static Stream<StackTraceElement> frames(Thread thread) {
+        return Arrays.stream(thread.getStackTrace());
+    }
+
+    /** Waits until it is among its sockets, in the system: its state does not say so. */
+    private static void untilItSleeps(Thread thread) {
+        Wait.until("the thread sleeps", () -> !thread.isAlive() || frames(thread)
+                .anyMatch(frame -> frame.getClassName().equals(SocketPoller.class.getName())));
     }
 
     @Test
@@ -300,9 +318,10 @@ class HostMemoryTest {
         a.send(b, 1);
         b.receive();
         for (int i = 2; i < 20; i++) {
-            CompletableFuture<Long> slept = await(b);
+            CompletableFuture<Long> slept = new CompletableFuture<>();
+            Thread sleeper = awaiting(b, slept);
             if (i % 2 == 0) {
-                TimeUnit.MILLISECONDS.sleep(5);
+                untilItSleeps(sleeper);
             }
             a.send(b, i);
             assertThat(slept.get(10, TimeUnit.SECONDS)).isLessThan(10 * S);
