@@ -28,7 +28,7 @@ public final class CmDevices implements AutoCloseable {
      * @throws RdmaException ENODEV if there is none, saying why; EOPNOTSUPP if ids can use none on this machine
      */
     public static CmDevices open() throws RdmaException {
-        return new CmDevices(List.copyOf(new DeviceSelection(null).leases("open devices")));
+        return new CmDevices(List.copyOf(DeviceSelection.ALL.leases("open devices")));
     }
 
     /** {@return their contexts, those of the best devices first; the caller must not close them} */

@@ -21,6 +21,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -405,6 +406,19 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      */
     public void device(String name) throws RdmaException {
         options.device(name);
+    }
+
+    /**
+     * Does without the devices of a transport, present and later ones: a listener at the wildcard address does not listen on
+     * them, and no address is served by them. It must be set before the id has an address. Ports of iWARP are those of TCP, so a program that
+     * listens at the same port over TCP excludes {@link TransportType#IWARP}. There is nothing like it in C.
+     *
+     * @param transport of the devices; null for none, as at the beginning
+     * @throws RdmaException EINVAL once the id has an address. If there are only such devices, binding, listening or resolving the
+     *         address says ENODEV
+     */
+    public void excludedTransport(@Nullable TransportType transport) throws RdmaException {
+        options.excludedTransport(transport);
     }
 
     /**

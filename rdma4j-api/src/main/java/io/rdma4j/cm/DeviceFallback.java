@@ -79,7 +79,7 @@ final class DeviceFallback {
         if (local == null || peer == null || own == null) {
             return null;
         }
-        return new DeviceSelection(null).seeingListener(space, local.getAddress(), peer,
+        return addresses.devices().seeingListener(space, local.getAddress(), peer,
                 own.device().name());
     }
 

@@ -9,6 +9,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
@@ -27,8 +28,12 @@ import java.util.stream.Stream;
  * depend on which devices are open.
  *
  * @param name of a device, or what the names of several begin with before {@code _}; null for any
+ * @param excluded the transport whose devices it does without, null for none
  */
-record DeviceSelection(@Nullable String name) {
+record DeviceSelection(@Nullable String name, @Nullable TransportType excluded) {
+    /** All devices. */
+    static final DeviceSelection ALL = new DeviceSelection(null, null);
+
     private static final System.Logger LOG = System.getLogger(DeviceSelection.class.getName());
 
     /** Which devices, and why they were not used: each is told once. */
@@ -41,9 +46,10 @@ record DeviceSelection(@Nullable String name) {
      * {@return the devices of an id}
      *
      * @param name the device that the id names, or null
+     * @param excluded the transport that it excludes, or null
      */
-    static DeviceSelection of(@Nullable String name) {
-        return new DeviceSelection(name == null ? System.getProperty(PROPERTY) : name);
+    static DeviceSelection of(@Nullable String name, @Nullable TransportType excluded) {
+        return new DeviceSelection(name == null ? System.getProperty(PROPERTY) : name, excluded);
     }
 
     /** A share of the device towards a destination, and the local address packets leave from. */
@@ -67,8 +73,7 @@ record DeviceSelection(@Nullable String name) {
         }
         List<CmDevice> named = named(all);
         if (named.isEmpty()) {
-            throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
-                    + "', which the id or the property " + PROPERTY + " asks for"
+            throw new RdmaException(Errno.ENODEV, operation, missing()
                     + absent().findFirst().map(each -> ": " + each.reason()).orElse("")
                     + "; there are " + text(all));
         }
@@ -79,6 +84,15 @@ record DeviceSelection(@Nullable String name) {
                     "ids can use no RDMA device: " + String.join("; ", obstacles));
         }
         return usable;
+    }
+
+    private String missing() {
+        String but = excluded == null ? ""
+                : " but those of " + excluded + ", which the id excludes";
+        return name == null
+                ? "there are no devices" + but
+                : "there is no device '" + name + "'" + but
+                        + ", which the id or the property " + PROPERTY + " asks for";
     }
 
     private static List<RdmaDevice> present(String operation) throws RdmaException {
@@ -115,7 +129,9 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /** {@return the device of the name; if there is none, those whose names begin with it} */
-    private List<CmDevice> named(List<CmDevice> all) {
+    private List<CmDevice> named(List<CmDevice> present) {
+        List<CmDevice> all = present.stream().filter(each -> each.transport() != excluded)
+                .toList();
         if (name == null) {
             return all;
         }

@@ -91,6 +91,11 @@ final class IdAddresses implements DeviceLease.Listener {
                 : Fallbacks.OF_PROCESS.towards(space, destination);
     }
 
+    /** {@return the devices that may serve the id} */
+    DeviceSelection devices() {
+        return options.devices();
+    }
+
     /** {@return whether the id may take another device for its destination, if it is made anew} */
     boolean hasChoice() {
         return hasChoice;

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 /** The options of an id, and in which states each can be set. Values are as {@link CmId} documents them. Thread safe. */
@@ -21,6 +22,7 @@ final class IdOptions {
     private volatile @Nullable Integer ackTimeoutExponent;
     private volatile @Nullable Mtu pathMtu;
     private volatile @Nullable String device;
+    private volatile @Nullable TransportType excluded;
 
     /** @param type of the id's queue pair */
     IdOptions(IdStateMachine states, QueuePairType type) {
@@ -35,7 +37,7 @@ final class IdOptions {
 
     /** {@return the devices that may serve the id} */
     DeviceSelection devices() {
-        return DeviceSelection.of(device);
+        return DeviceSelection.of(device, excluded);
     }
 
     int typeOfService() {
@@ -65,8 +67,16 @@ final class IdOptions {
         if (!states.is(IdState.IDLE)) {
             throw states.wrong("choose device");
         }
-        DeviceSelection.of(name).requireKnown("choose device");
+        DeviceSelection.of(name, excluded).requireKnown("choose device");
         device = name;
+    }
+
+    void excludedTransport(@Nullable TransportType transport) throws RdmaException {
+        states.requireUsable();
+        if (!states.is(IdState.IDLE)) {
+            throw states.wrong("exclude transport");
+        }
+        excluded = transport;
     }
 
     void typeOfService(int value) throws RdmaException {

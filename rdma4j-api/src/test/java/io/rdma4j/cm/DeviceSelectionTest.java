@@ -75,6 +75,35 @@ class DeviceSelectionTest extends IdsOfSeveralDevices {
     }
 
     @Test
+    void devicesOfAnExcludedTransportAreNotUsed() throws Exception {
+        FakeProvider.offer(softIwarp, softRoce);
+        CmId listener = id();
+        listener.excludedTransport(TransportType.IWARP);
+        listener.bindAddress(ANY);
+        listener.listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        assertThat(softIwarp.opened).isEmpty();
+        CmId other = id();
+        other.excludedTransport(TransportType.INFINIBAND);
+        other.bindAddress(FIRST);
+        assertThat(deviceOf(other)).isEqualTo("iwarp0");
+        assertRefused(() -> other.excludedTransport(null), Errno.EINVAL, "exclude transport");
+    }
+
+    @Test
+    void excludedTransportMayLeaveNoDevice() throws Exception {
+        FakeProvider.offer(softIwarp);
+        CmId id = id();
+        id.excludedTransport(TransportType.IWARP);
+        assertRefused(() -> id.bindAddress(FIRST), Errno.ENODEV,
+                "but those of IWARP", "iwarp0");
+        assertRefused(() -> id.device("iwarp0"), Errno.ENODEV, "'iwarp0'", "IWARP");
+        id.excludedTransport(null);
+        id.bindAddress(FIRST);
+        assertThat(deviceOf(id)).isEqualTo("iwarp0");
+    }
+
+    @Test
     void devicesOfOneKindAreInTheOrderOfTheirNames() throws Exception {
         FakeDevice other = new FakeDevice("roce1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
         FakeProvider.offer(other, softRoce);

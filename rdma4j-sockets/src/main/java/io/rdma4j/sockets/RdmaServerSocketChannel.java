@@ -4,6 +4,7 @@ package io.rdma4j.sockets;
 import io.rdma4j.sockets.engine.SocketConnection;
 import io.rdma4j.sockets.engine.SocketEngine;
 import io.rdma4j.sockets.engine.SocketListener;
+import io.rdma4j.sockets.engine.SocketSettings;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -43,6 +44,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
+    private volatile boolean avoidsPortsOfTcp;
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
@@ -68,6 +70,11 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
         }
     }
 
+    /** Lets it not listen on iWARP devices; before it is bound. */
+    void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
+    }
+
     /**
      * Binds to a local address and listens. C: {@index rbind}, {@index rlisten}.
      *
@@ -84,7 +91,9 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
             if (listener != null) {
                 throw new AlreadyBoundException();
             }
-            listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
+            SocketSettings wanted = options.settings();
+            listener = SocketListener.listen(SocketEngine.ofProcess(),
+                    avoidsPortsOfTcp ? wanted.avoidingPortsOfTcp() : wanted,
                     ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog,
                     readiness);
         } finally {

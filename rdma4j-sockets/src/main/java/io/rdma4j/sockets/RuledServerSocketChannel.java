@@ -166,8 +166,9 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         for (int i = 0; i < TRIES; i++) {
             ServerSocketChannel overTcp = openTcp(at, backlog);
             try {
-                RdmaServerSocketChannel overRdma = openRdma(
-                        (InetSocketAddress) overTcp.getLocalAddress(), backlog);
+                RdmaServerSocketChannel overRdma = new RdmaServerSocketChannel(provider(), family);
+                overRdma.avoidPortsOfTcp();
+                overRdma = bound(overRdma, (InetSocketAddress) overTcp.getLocalAddress(), backlog);
                 adoptBoth(overRdma, overTcp);
                 return;
             } catch (IOException e) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.testkit.LogLines;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +30,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** What rules make of connections. The contract tests compare these channels with the JDK's. */
 class RuledChannelTest {
     private static final SelectorProvider JDK = SelectorProvider.provider();
+    /** What a listener at the wildcard address says of devices that it does without. */
+    @RegisterExtension
+    final LogLines log = LogLines.of("io.rdma4j.cm.UnservedDevices");
 
     private static ServerSocketChannel listen(SelectorProvider provider) throws IOException {
         return provider.openServerSocketChannel().bind(Transport.loopback(0));
@@ -134,6 +139,21 @@ class RuledChannelTest {
                 }
             }
         }
+    }
+
+    /** The port is TCP's, which an iWARP device would need. */
+    @Test
+    void automaticServerAtTheWildcardAddressDoesWithoutIwarp() throws Exception {
+        try (ServerSocketChannel listener = new RuledSelectorProvider("auto")
+                .openServerSocketChannel().bind(new InetSocketAddress(0));
+                SocketChannel client = RdmaSockets.openSocketChannel()) {
+            client.connect(Transport.loopback(
+                    ((InetSocketAddress) listener.getLocalAddress()).getPort()));
+            try (SocketChannel accepted = listener.accept()) {
+                exchange(client, accepted);
+            }
+        }
+        assertThat(log.lines()).isEmpty();
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.rdma4j.sockets.engine;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -23,6 +24,9 @@ public final class BoundId {
             String device = settings.device();
             if (device != null) {
                 made.device(device);
+            }
+            if (settings.avoidsPortsOfTcp()) {
+                made.excludedTransport(TransportType.IWARP);
             }
             made.reuseAddress(settings.reuseAddress());
             made.typeOfService(settings.typeOfService());
