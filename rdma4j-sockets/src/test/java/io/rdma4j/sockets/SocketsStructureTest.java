@@ -17,7 +17,7 @@ class SocketsStructureTest extends StructureContract {
             Set.of("sockets.observe.jfr", "sockets.observe.jmx", "sockets.protocol",
                     "sockets.rules", "sockets.udp"));
     /** Circles of more than five classes. They may shrink, and no further one may come. */
-    private static final Map<String, Integer> KNOTS = Map.of("sockets.engine", 7);
+    private static final Map<String, Integer> KNOTS = Map.of();
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("DatagramPeerEvent.PROBE",
             "DatagramSocketCloseEvent.PROBE", "OfProcess.ENGINE", "SocketAcceptEvent.PROBE",

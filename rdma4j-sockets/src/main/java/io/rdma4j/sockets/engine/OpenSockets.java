@@ -19,6 +19,19 @@ final class OpenSockets implements SocketsMXBean {
     private static final String TYPE = "Sockets";
     private static final String PROPERTY = "rdma4j.sockets.open";
 
+    /** A connection. */
+    interface Stream {
+        /** {@return what JMX shows, null if everything is freed} */
+        @Nullable
+        SocketConnectionData data();
+    }
+
+    /** A listener. */
+    interface Listener {
+        /** {@return what JMX shows} */
+        SocketListenerData data();
+    }
+
     /** A datagram endpoint. */
     interface Datagrams {
         /** {@return what JMX shows, null if everything is freed} */
@@ -27,17 +40,17 @@ final class OpenSockets implements SocketsMXBean {
     }
 
     /** Guarded by this. */
-    private final SequencedSet<SocketConnection> connections = new LinkedHashSet<>();
-    private final SequencedSet<SocketListener> listeners = new LinkedHashSet<>();
+    private final SequencedSet<Stream> connections = new LinkedHashSet<>();
+    private final SequencedSet<Listener> listeners = new LinkedHashSet<>();
     private final SequencedSet<Datagrams> datagrams = new LinkedHashSet<>();
     private @Nullable ShownBean shown;
 
-    synchronized void add(SocketConnection connection) {
+    synchronized void add(Stream connection) {
         connections.add(connection);
         show();
     }
 
-    synchronized void add(SocketListener listener) {
+    synchronized void add(Listener listener) {
         listeners.add(listener);
         show();
     }
@@ -55,13 +68,13 @@ final class OpenSockets implements SocketsMXBean {
     }
 
     /** Idempotent. */
-    synchronized void remove(SocketConnection connection) {
+    synchronized void remove(Stream connection) {
         connections.remove(connection);
         hideIfEmpty();
     }
 
     /** Idempotent. */
-    synchronized void remove(SocketListener listener) {
+    synchronized void remove(Listener listener) {
         listeners.remove(listener);
         hideIfEmpty();
     }
@@ -93,21 +106,21 @@ final class OpenSockets implements SocketsMXBean {
 
     @Override
     public List<SocketConnectionData> getConnections() {
-        List<SocketConnection> now;
+        List<Stream> now;
         synchronized (this) {
             now = List.copyOf(connections);
         }
         // Outside: a connection takes its own lock first.
-        return now.stream().map(SocketConnection::data).filter(Objects::nonNull).toList();
+        return now.stream().map(Stream::data).filter(Objects::nonNull).toList();
     }
 
     @Override
     public List<SocketListenerData> getListeners() {
-        List<SocketListener> now;
+        List<Listener> now;
         synchronized (this) {
             now = List.copyOf(listeners);
         }
-        return now.stream().map(SocketListener::data).toList();
+        return now.stream().map(Listener::data).toList();
     }
 
     @Override

@@ -42,7 +42,8 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class SocketConnection
         implements
             SocketEngine.CompletionUser,
-            SocketEngine.EventUser {
+            SocketEngine.EventUser,
+            OpenSockets.Stream {
     /** How long the last bytes of a closed connection may take if its application does not say. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** How long messages of a peer that has ended are answered; longer than it waits before it repeats one. */
@@ -185,9 +186,8 @@ public final class SocketConnection
 
     // ---------------------------------------------------------------- what it shows
 
-    /** {@return what JMX shows, null if everything is freed} */
-    @Nullable
-    SocketConnectionData data() {
+    @Override
+    public @Nullable SocketConnectionData data() {
         lock.lock();
         try {
             if (phase == Phase.FREED) {

@@ -28,7 +28,11 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread safe.
  */
-public final class SocketListener implements SocketEngine.EventUser, SocketConnection.Observer {
+public final class SocketListener
+        implements
+            SocketEngine.EventUser,
+            SocketConnection.Observer,
+            OpenSockets.Listener {
     private static final System.Logger LOG = System.getLogger(SocketListener.class.getName());
 
     private final SocketEngine engine;
@@ -101,8 +105,8 @@ public final class SocketListener implements SocketEngine.EventUser, SocketConne
         return localAddress;
     }
 
-    /** {@return what JMX shows} */
-    SocketListenerData data() {
+    @Override
+    public SocketListenerData data() {
         lock.lock();
         try {
             return new SocketListenerData(localAddress.getAddress().getHostAddress(),
