@@ -23,7 +23,7 @@ class SoftnicStructureTest extends StructureContract {
                     "softnic.options",
                     "softnic.queue"));
     /** Circles of more than five classes. They may shrink, and no further one may come. */
-    private static final Map<String, Integer> KNOTS = Map.of("softnic.roce", 6);
+    private static final Map<String, Integer> KNOTS = Map.of();
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("DropEvent.PROBE",
             "HostWatch.OF_PROCESS", "InterruptStatus.OF_THREAD", "IwarpFamily.IWARP",

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.softnic.engine.BriefPolls;
 import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,8 @@ final class PacketReceiver {
     private static final int MEMORY = -1;
 
     private final DatagramNetwork network;
-    private final PacketDispatcher dispatcher;
+    private final PacketHandler ofPorts;
+    private final SharedMemory.Handler ofMemory;
     private final @Nullable SharedMemory memory;
     private final BriefPolls briefPolls = new BriefPolls();
     /** The source of the last packets. */
@@ -29,9 +31,15 @@ final class PacketReceiver {
     /** When all ports were asked last. */
     private boolean isMoreAtPorts;
 
-    PacketReceiver(DatagramNetwork network, PacketDispatcher dispatcher) {
+    /**
+     * @param ofPorts gets the packets of ports
+     * @param ofMemory gets those of shared memory
+     */
+    PacketReceiver(DatagramNetwork network, PacketHandler ofPorts,
+            SharedMemory.Handler ofMemory) {
         this.network = network;
-        this.dispatcher = dispatcher;
+        this.ofPorts = ofPorts;
+        this.ofMemory = ofMemory;
         memory = network.sharedMemory();
     }
 
@@ -63,7 +71,7 @@ final class PacketReceiver {
     }
 
     private int receiveFromMemory() {
-        return memory == null ? 0 : memory.receive(dispatcher, BUDGET);
+        return memory == null ? 0 : memory.receive(ofMemory, BUDGET);
     }
 
     /** Receives briefly from the port that had the last packets. */
@@ -74,7 +82,7 @@ final class PacketReceiver {
         if (busy >= network.ports().size()) {
             return receiveFromAll();
         }
-        int received = network.ports().get(busy).receiveBriefly(dispatcher, BUDGET);
+        int received = network.ports().get(busy).receiveBriefly(ofPorts, BUDGET);
         briefPolls.onBriefPoll(received > 0);
         hasReceived |= received > 0;
         return received >= BUDGET;
@@ -84,7 +92,7 @@ final class PacketReceiver {
         boolean more = false;
         List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {
-            int received = ports.get(i).receive(dispatcher, BUDGET);
+            int received = ports.get(i).receive(ofPorts, BUDGET);
             if (received > 0) {
                 hasReceived = true;
                 busy = i;

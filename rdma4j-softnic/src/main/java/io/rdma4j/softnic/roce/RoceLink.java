@@ -75,7 +75,7 @@ final class RoceLink implements Link {
             arena.close();
             throw none;
         }
-        receiver = new PacketReceiver(network, dispatcher);
+        receiver = new PacketReceiver(network, dispatcher, dispatcher);
         unreachables = new Unreachables(network, engine::timeNs);
         ports = new FullPorts(network, engine.counters(), unreachables);
     }
