@@ -64,7 +64,8 @@ public final class RcQueuePair implements RoceProtocol {
         requester = new RcRequester(this, attributes, window, congestion, timer, memory, host);
         completer = new RcCompleter(this, attributes, window, congestion, timer, requester, memory,
                 host);
-        responder = new RcResponder(this, attributes, receiveQueue, memory, host);
+        responder = new RcResponder(this::failAsResponder, attributes, receiveQueue, memory,
+                host);
         answers = responder.answers();
     }
 
@@ -412,7 +413,7 @@ public final class RcQueuePair implements RoceProtocol {
     }
 
     /** The responder gave a negative answer that ends the connection; some have no completion. */
-    void failAsResponder(@Nullable AsyncEventType event) {
+    private void failAsResponder(@Nullable AsyncEventType event) {
         if (event != null) {
             host.asyncEvent(event);
         }

@@ -59,14 +59,15 @@ final class RcResponder {
     /** The PSN of the last message that found no receive. */
     private long notReadyAt = NOWHERE;
 
-    RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
+    RcResponder(RcResponseSender.Failure failure, RcAttributes attributes,
+            ReceiveQueue receiveQueue,
             Memory memory, RoceHost host) {
         this.attributes = attributes;
         this.receiveQueue = receiveQueue;
         this.memory = memory;
         this.host = host;
         access = new RemoteAccess(attributes, memory);
-        answers = new RcResponseSender(queuePair, attributes, progress, receiveQueue, access, host);
+        answers = new RcResponseSender(failure, attributes, progress, receiveQueue, access, host);
         reads = new RcReadResponder(attributes, progress, access, answers, host);
     }
 

@@ -19,7 +19,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Source: IBTA 9.7.5.1, 9.9.3 (what an error does).
  */
 final class RcResponseSender {
-    private final RcQueuePair queuePair;
+    /** What a refusal does to the queue pair. */
+    @FunctionalInterface
+    interface Failure {
+        /**
+         * It fails.
+         *
+         * @param event what is reported, null if a completion has reported it
+         */
+        void failAsResponder(@Nullable AsyncEventType event);
+    }
+
+    private final Failure failure;
     private final RcAttributes attributes;
     private final RequestProgress progress;
     private final ReceiveQueue receiveQueue;
@@ -45,9 +56,9 @@ final class RcResponseSender {
     private boolean isLastReadReplay;
     private boolean isLastReadQueued;
 
-    RcResponseSender(RcQueuePair queuePair, RcAttributes attributes, RequestProgress progress,
+    RcResponseSender(Failure failure, RcAttributes attributes, RequestProgress progress,
             ReceiveQueue receiveQueue, RemoteAccess access, RoceHost host) {
-        this.queuePair = queuePair;
+        this.failure = failure;
         this.attributes = attributes;
         this.progress = progress;
         this.receiveQueue = receiveQueue;
@@ -111,7 +122,7 @@ final class RcResponseSender {
     private void refuse(int syndrome, long psn, @Nullable AsyncEventType event) {
         // [IBTA 9.9.3-1]
         nak(syndrome, psn);
-        queuePair.failAsResponder(event);
+        failure.failAsResponder(event);
     }
 
     /**
