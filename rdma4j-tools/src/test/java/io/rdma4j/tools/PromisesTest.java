@@ -5,13 +5,8 @@ import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -74,7 +69,7 @@ class PromisesTest {
     void architectureListsEveryPackageOfTheLibraries() throws IOException {
         String list = Files.readString(ROOT.resolve("ARCHITECTURE.md")).split("```", 3)[1];
         Set<String> packages = new TreeSet<>();
-        for (Path file : files(file -> isOfALibrary(file)
+        for (Path file : RepositoryFiles.in(ROOT, file -> isOfALibrary(file)
                 && file.endsWith("package-info.java"))) {
             String text = Files.readString(file);
             packages.add(
@@ -125,12 +120,14 @@ class PromisesTest {
     }
 
     private static List<String> sources(Predicate<Path> wanted) {
-        return files(wanted.and(file -> file.toString().endsWith(".java"))).stream()
+        return RepositoryFiles.in(ROOT, wanted.and(file -> file.toString().endsWith(".java")))
+                .stream()
                 .map(PromisesTest::read).toList();
     }
 
     private static List<String> documents() {
-        return files(file -> file.toString().endsWith(".md")).stream().map(PromisesTest::read)
+        return RepositoryFiles.in(ROOT, file -> file.toString().endsWith(".md")).stream()
+                .map(PromisesTest::read)
                 .toList();
     }
 
@@ -140,44 +137,5 @@ class PromisesTest {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
-    }
-
-    /** {@return the files of the repository, without what builds and runs have made} */
-    private static List<Path> files(Predicate<Path> wanted) {
-        List<Path> found = new ArrayList<>();
-        try {
-            Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult preVisitDirectory(Path folder,
-                        BasicFileAttributes attributes) {
-                    String name = String.valueOf(folder.getFileName());
-                    boolean isMade = name.equals("target") || name.startsWith(".");
-                    return isMade && !folder.equals(ROOT)
-                            ? FileVisitResult.SKIP_SUBTREE
-                            : FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                    if (attributes.isRegularFile() && wanted.test(file)) {
-                        found.add(file);
-                    }
-                    return FileVisitResult.CONTINUE;
-                }
-
-                // A JVM that another test attaches to makes a file in its folder for a moment.
-                @Override
-                public FileVisitResult visitFileFailed(Path file, IOException failure)
-                        throws IOException {
-                    if (failure instanceof NoSuchFileException) {
-                        return FileVisitResult.CONTINUE;
-                    }
-                    throw failure;
-                }
-            });
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
-        return found;
     }
 }

@@ -10,16 +10,11 @@ import org.xml.sax.SAXException;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,7 +28,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(NothingStaysOpen.class)
 class VersionTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-    private static final Set<String> MADE = Set.of("target", "node_modules", ".git");
     private static final Pattern DEPENDENCY = Pattern.compile(
             "<artifactId>rdma4j[a-z-]*</artifactId>\\s*<version>([^<]*)</version>");
     private static final Pattern JAR = Pattern
@@ -103,7 +97,8 @@ class VersionTest {
 
     private static void assertSaid(Path root, String version) throws IOException {
         int said = 0;
-        for (Path document : documents(root)) {
+        for (Path document : RepositoryFiles.in(root,
+                file -> file.toString().endsWith(".md"))) {
             String text = Files.readString(document);
             for (Pattern pattern : List.of(DEPENDENCY, JAR)) {
                 for (Matcher matcher = pattern.matcher(text); matcher.find(); said++) {
@@ -115,40 +110,9 @@ class VersionTest {
         assertThat(said).isPositive();
     }
 
-    /** {@return the documents, without those of what builds and runs have made} */
-    private static List<Path> documents(Path root) throws IOException {
-        List<Path> found = new ArrayList<>();
-        Files.walkFileTree(root, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                return MADE.contains(String.valueOf(folder.getFileName()))
-                        ? FileVisitResult.SKIP_SUBTREE
-                        : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().endsWith(".md")) {
-                    found.add(file);
-                }
-                return FileVisitResult.CONTINUE;
-            }
-
-            // A JVM that another test attaches to makes a file in its folder for a moment.
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException failure)
-                    throws IOException {
-                if (failure instanceof NoSuchFileException) {
-                    return FileVisitResult.CONTINUE;
-                }
-                throw failure;
-            }
-        });
-        return found;
-    }
-
     private void copyOfTheDocuments() throws IOException {
-        List<Path> files = new ArrayList<>(documents(ROOT));
+        List<Path> files = new ArrayList<>(
+                RepositoryFiles.in(ROOT, file -> file.toString().endsWith(".md")));
         files.add(ROOT.resolve("pom.xml"));
         files.add(ROOT.resolve("build/version"));
         for (Path file : files) {
