@@ -53,13 +53,12 @@ final class ManyConnections {
             for (int i = 0; i < Math.max(5 * WAYS, connections / 10); i++) {
                 many.openAndClose(i);
             }
-            Wait.until("nothing is left of the first connections",
-                    () -> queuePairs(transport) == 0);
+            awaitNothingOpen(transport);
             ProcessResources before = ProcessResources.now();
             for (int i = 0; i < connections; i++) {
                 many.openAndClose(i);
             }
-            Wait.until("nothing is left of the connections", () -> queuePairs(transport) == 0);
+            awaitNothingOpen(transport);
             ProcessResources after = ProcessResources.now();
             System.out
                     .println(transport + ", " + connections + " connections: " + before + ", then "
@@ -69,9 +68,16 @@ final class ManyConnections {
         System.exit(0);
     }
 
-    private static int queuePairs(Transport transport) throws JMException {
-        return (Integer) ManagementFactory.getPlatformMBeanServer().getAttribute(bean(transport),
-                "QueuePairCount");
+    /** A connection is counted until its memory is freed, after its queue pair. */
+    private static void awaitNothingOpen(Transport transport) throws JMException {
+        ObjectName sockets = new ObjectName("io.rdma4j:type=Sockets");
+        Wait.until("nothing is left of the connections",
+                () -> count(bean(transport), "QueuePairCount") == 0
+                        && count(sockets, "ConnectionCount") == 0);
+    }
+
+    private static int count(ObjectName bean, String attribute) throws JMException {
+        return (Integer) ManagementFactory.getPlatformMBeanServer().getAttribute(bean, attribute);
     }
 
     private static ObjectName bean(Transport transport) throws JMException {
