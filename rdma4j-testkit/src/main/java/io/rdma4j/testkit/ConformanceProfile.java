@@ -62,7 +62,7 @@ public enum ConformanceProfile {
         return connectionMethod;
     }
 
-    /** {@return whether every device of this kind must pass a case, named as {@link ConformanceSuite.Entry#test}} */
+    /** {@return whether every device of this kind must pass a case, named as {@link ConformanceEntry#test}} */
     public boolean requires(String test) {
         Set<ConformanceProfile> row = ROWS.get(test);
         if (row == null) {

@@ -86,7 +86,7 @@ public final class ConformanceRecorder
             throw failure;
         }
         ConformanceProfile profile = tested.run().profile();
-        String test = ConformanceSuite.nameOf(context.getRequiredTestMethod());
+        String test = ConformanceEntry.nameOf(context.getRequiredTestMethod());
         if (profile.requires(test)) {
             throw new AssertionError("a device of the profile " + profile.text() + " must pass "
                     + test + "; this one does not offer it: " + missing, failure);
@@ -128,7 +128,7 @@ public final class ConformanceRecorder
         UnderTest tested = TESTED.remove(context.getUniqueId());
         if (tested != null && isCase(context)) {
             RESULTS.expect(tested.reportedRuns());
-            RESULTS.add(tested.run(), ConformanceSuite.nameOf(context.getRequiredTestMethod()),
+            RESULTS.add(tested.run(), ConformanceEntry.nameOf(context.getRequiredTestMethod()),
                     outcome, reason);
         }
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceSuite.Entry;
-
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -73,8 +71,9 @@ final class ConformanceReport {
     /** {@return whether every run has met all cases of its classes} */
     synchronized boolean isComplete() {
         return !runs.isEmpty() && runs.entrySet().stream()
-                .allMatch(each -> each.getValue().keySet().containsAll(ConformanceSuite
-                        .entries(each.getKey().classes()).stream().map(Entry::test).toList()));
+                .allMatch(each -> each.getValue().keySet().containsAll(ConformanceEntry
+                        .of(each.getKey().classes()).stream().map(ConformanceEntry::test)
+                        .toList()));
     }
 
     /** {@return the document} */
@@ -91,7 +90,7 @@ final class ConformanceReport {
 
     private static String total(ConformanceRun run, Map<String, Result> results,
             boolean isRequired) {
-        List<Result> ofKind = ConformanceSuite.entries(run.classes()).stream()
+        List<Result> ofKind = ConformanceEntry.of(run.classes()).stream()
                 .filter(each -> run.profile().requires(each.test()) == isRequired)
                 .map(each -> result(results, each)).toList();
         if (ofKind.isEmpty()) {
@@ -112,7 +111,7 @@ final class ConformanceReport {
         return results.stream().filter(each -> each.outcome == outcome).count();
     }
 
-    private static Result result(Map<String, Result> results, Entry entry) {
+    private static Result result(Map<String, Result> results, ConformanceEntry entry) {
         Result result = results.get(entry.test());
         if (result == null) {
             throw new IllegalStateException("no result of " + entry.test());
@@ -124,7 +123,7 @@ final class ConformanceReport {
             Map<String, Result> results) {
         text.append("\n## ").append(run.device()).append(", ").append(run.path())
                 .append("\n\n| case | | result |\n|---|---|---|\n");
-        for (Entry entry : ConformanceSuite.entries(run.classes())) {
+        for (ConformanceEntry entry : ConformanceEntry.of(run.classes())) {
             text.append("| `").append(entry.test()).append("` | ")
                     .append(run.profile().requires(entry.test()) ? "required" : "optional")
                     .append(" | ").append(result(results, entry).text().replace("|", "\\|"))

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.testkit;
 
-import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The classes of the suite, in the order of the report, and their cases. */
 public final class ConformanceSuite {
@@ -22,14 +20,6 @@ public final class ConformanceSuite {
 
     private ConformanceSuite() {}
 
-    /**
-     * A case.
-     *
-     * @param test its name: the class of the suite and the method
-     * @param after the test of others that had the idea, empty if there is none
-     */
-    public record Entry(String test, String after) {}
-
     /** {@return the classes that need nothing but a device} */
     public static List<Class<?>> deviceClasses() {
         return DEVICE_CLASSES;
@@ -41,31 +31,8 @@ public final class ConformanceSuite {
     }
 
     /** {@return the cases of all classes} */
-    public static List<Entry> entries() {
-        List<Entry> entries = new ArrayList<>(entries(DEVICE_CLASSES));
-        entries.addAll(entries(FAULT_CLASSES));
-        return entries;
-    }
-
-    /** {@return the cases of some classes, class by class, by name within one} */
-    public static List<Entry> entries(List<Class<?>> classes) {
-        List<Entry> entries = new ArrayList<>();
-        for (Class<?> each : classes) {
-            List<Entry> ofClass = new ArrayList<>();
-            for (Method method : each.getDeclaredMethods()) {
-                ConformanceCase found = method.getAnnotation(ConformanceCase.class);
-                if (found != null) {
-                    ofClass.add(new Entry(nameOf(method), found.after()));
-                }
-            }
-            ofClass.sort(Comparator.comparing(Entry::test));
-            entries.addAll(ofClass);
-        }
-        return entries;
-    }
-
-    /** {@return the name by which the report and the table of what is required know a case} */
-    static String nameOf(Method method) {
-        return method.getDeclaringClass().getSimpleName() + '#' + method.getName();
+    public static List<ConformanceEntry> entries() {
+        return Stream.of(DEVICE_CLASSES, FAULT_CLASSES).map(ConformanceEntry::of)
+                .flatMap(List::stream).toList();
     }
 }

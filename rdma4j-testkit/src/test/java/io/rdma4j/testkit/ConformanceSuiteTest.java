@@ -2,7 +2,6 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.testkit.ConformanceReport.Outcome;
-import io.rdma4j.testkit.ConformanceSuite.Entry;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
@@ -21,7 +20,7 @@ class ConformanceSuiteTest {
     /** {@return how many cases a profile requires, by class} */
     private static Map<String, Integer> required(ConformanceProfile profile) {
         Map<String, Integer> counts = new TreeMap<>();
-        for (Entry each : ConformanceSuite.entries()) {
+        for (ConformanceEntry each : ConformanceSuite.entries()) {
             if (profile.requires(each.test())) {
                 counts.merge(classOf(each), 1, Integer::sum);
             }
@@ -30,7 +29,7 @@ class ConformanceSuiteTest {
     }
 
     /** {@return the class of the suite without the word that all have in common} */
-    private static String classOf(Entry entry) {
+    private static String classOf(ConformanceEntry entry) {
         return entry.test().substring(0, entry.test().indexOf("Conformance#"));
     }
 
@@ -83,7 +82,7 @@ class ConformanceSuiteTest {
 
     @Test
     void nativeDeviceOfIwarpMustPassWhatEveryAdapterAndIwarpHave() {
-        for (Entry entry : ConformanceSuite.entries()) {
+        for (ConformanceEntry entry : ConformanceSuite.entries()) {
             String each = entry.test();
             assertThat(ConformanceProfile.NATIVE_IWARP.requires(each)).as(entry.test())
                     .isEqualTo(ConformanceProfile.NATIVE.requires(each)
@@ -112,16 +111,17 @@ class ConformanceSuiteTest {
     @Test
     void tableHasALineForEachCaseAndNoOther() {
         assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
-                ConformanceSuite.entries().stream().map(Entry::test).toList());
+                ConformanceSuite.entries().stream().map(ConformanceEntry::test).toList());
         assertThat(ConformanceSuite.entries()).hasSize(171 + 38 + 20);
     }
 
     @Test
     void noCaseIsThereTwice() {
-        assertThat(ConformanceSuite.entries()).extracting(Entry::after)
+        assertThat(ConformanceSuite.entries()).extracting(ConformanceEntry::after)
                 .filteredOn(each -> !each.isEmpty()).hasSizeGreaterThan(170)
                 .doesNotHaveDuplicates();
-        assertThat(ConformanceSuite.entries()).extracting(Entry::test).doesNotHaveDuplicates();
+        assertThat(ConformanceSuite.entries()).extracting(ConformanceEntry::test)
+                .doesNotHaveDuplicates();
     }
 
     @Test
@@ -130,7 +130,7 @@ class ConformanceSuiteTest {
         assertThat(report.isComplete()).isFalse();
         report.expect(List.of(DEVICE, FAULTS));
         for (ConformanceRun run : List.of(DEVICE, FAULTS)) {
-            for (Entry entry : ConformanceSuite.entries(run.classes())) {
+            for (ConformanceEntry entry : ConformanceEntry.of(run.classes())) {
                 assertThat(report.isComplete()).isFalse();
                 report.add(run, entry.test(), Outcome.PASSED, "");
             }
@@ -142,11 +142,11 @@ class ConformanceSuiteTest {
     void eachRunHasItsOwnRowAndTable() {
         ConformanceReport report = new ConformanceReport();
         report.expect(List.of(DEVICE, FAULTS));
-        List<Entry> entries = ConformanceSuite.entries(DEVICE.classes());
+        List<ConformanceEntry> entries = ConformanceEntry.of(DEVICE.classes());
         Map<String, Outcome> special = Map.of("test_device.query_device", Outcome.FAILED,
                 "test_fork.is_fork_initialized", Outcome.WITHOUT_EFFECT, "test_odp.odp_rc_traffic",
                 Outcome.WITHOUT_EFFECT);
-        for (Entry entry : entries.reversed()) {
+        for (ConformanceEntry entry : entries.reversed()) {
             Outcome usual = DEVICE.profile().requires(entry.test())
                     ? Outcome.PASSED
                     : Outcome.NOT_SUPPORTED;
@@ -154,7 +154,7 @@ class ConformanceSuiteTest {
             report.add(DEVICE, entry.test(), outcome,
                     outcome == Outcome.PASSED ? "" : "maxThings is 0\nand more");
         }
-        for (Entry entry : ConformanceSuite.entries(FAULTS.classes())) {
+        for (ConformanceEntry entry : ConformanceEntry.of(FAULTS.classes())) {
             report.add(FAULTS, entry.test(), Outcome.PASSED, "");
         }
         assertThat(report.text())
@@ -176,10 +176,10 @@ class ConformanceSuiteTest {
     @Test
     void testThatIsRepeatedHasTheWorstOfItsResults() {
         ConformanceReport report = new ConformanceReport();
-        for (Entry entry : ConformanceSuite.entries(FAULTS.classes())) {
+        for (ConformanceEntry entry : ConformanceEntry.of(FAULTS.classes())) {
             report.add(FAULTS, entry.test(), Outcome.PASSED, "");
         }
-        String test = ConformanceSuite.entries(FAULTS.classes()).getFirst().test();
+        String test = ConformanceEntry.of(FAULTS.classes()).getFirst().test();
         report.add(FAULTS, test, Outcome.FAILED, "");
         report.add(FAULTS, test, Outcome.PASSED, "");
         assertThat(report.text()).contains("| 19 of 20, 1 failed |");

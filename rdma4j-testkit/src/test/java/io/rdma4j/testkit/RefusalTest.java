@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceSuite.Entry;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -152,7 +151,7 @@ class RefusalTest {
             public void executionFinished(TestIdentifier test, TestExecutionResult result) {
                 test.getSource().filter(MethodSource.class::isInstance)
                         .map(MethodSource.class::cast)
-                        .ifPresent(source -> results.put(ConformanceSuite
+                        .ifPresent(source -> results.put(ConformanceEntry
                                 .nameOf(source.getJavaMethod()), result));
             }
         });
@@ -167,7 +166,7 @@ class RefusalTest {
     @EnumSource
     void deviceThatRefusesEverythingFailsWhatIsRequired(ConformanceProfile each) {
         Map<String, TestExecutionResult> results = run(each, CLASSES);
-        for (Entry entry : ConformanceSuite.entries()) {
+        for (ConformanceEntry entry : ConformanceSuite.entries()) {
             assertThat(status(results, entry.test())).as(entry.test())
                     .isEqualTo(each.requires(entry.test())
                             ? Status.FAILED
