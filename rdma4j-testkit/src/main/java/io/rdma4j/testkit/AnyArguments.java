@@ -46,20 +46,15 @@ import java.util.Set;
 final class AnyArguments {
     private static final InetAddress GROUP = InetAddress.ofLiteral("239.1.2.3");
 
-    /** Has objects closed later. */
-    interface Keeper {
-        <T extends AutoCloseable> T keep(T object);
-    }
-
-    private final Keeper keeper;
+    private final Cleanup cleanup;
     private final MemoryRegion region;
     private final CompletionQueue queue;
     private final Gid gid;
     private final boolean isWrong;
 
-    AnyArguments(Keeper keeper, MemoryRegion region, CompletionQueue queue, Gid gid,
+    AnyArguments(Cleanup cleanup, MemoryRegion region, CompletionQueue queue, Gid gid,
             boolean isWrong) {
-        this.keeper = keeper;
+        this.cleanup = cleanup;
         this.region = region;
         this.queue = queue;
         this.gid = gid;
@@ -118,9 +113,9 @@ final class AnyArguments {
         return switch (type.getSimpleName()) {
             case "MemoryRegion" -> region;
             case "ProtectionDomain" -> region.protectionDomain();
-            case "CompletionChannel" -> keeper.keep(CompletionChannel.create());
-            case "CmEventChannel" -> keeper.keep(CmEventChannel.create());
-            case "WaitSet" -> keeper.keep(WaitSet.create());
+            case "CompletionChannel" -> cleanup.keep(CompletionChannel.create());
+            case "CmEventChannel" -> cleanup.keep(CmEventChannel.create());
+            case "WaitSet" -> cleanup.keep(WaitSet.create());
             case "MemoryWindow" -> window();
             case "MemoryWindowBind" -> new MemoryWindowBind(region, region.address(), 8, Set.of());
             case "QueuePairInitAttributes" -> new QueuePairInitAttributes().completionQueue(queue);
@@ -144,7 +139,7 @@ final class AnyArguments {
     /** {@return a window, null on devices that have none} */
     private @Nullable MemoryWindow window() {
         try {
-            return keeper.keep(region.protectionDomain()
+            return cleanup.keep(region.protectionDomain()
                     .allocateMemoryWindow(isWrong ? MemoryWindowType.TYPE_2
                             : MemoryWindowType.TYPE_1));
         } catch (RdmaException e) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * client connects, and each id brings its own queue pair up.
  */
 final class CmConnector implements Connector {
-    private final Players.Keeper keeper;
+    private final Cleanup cleanup;
     private final CmPlayers sides;
     private final CmId listener;
     /** Over iWARP it is TCP that waits. */
@@ -25,9 +25,9 @@ final class CmConnector implements Connector {
     private CmId client;
     private @Nullable CmId server;
 
-    CmConnector(Players.Keeper keeper, DeviceUnderTest device) throws RdmaException {
-        this.keeper = keeper;
-        sides = new CmPlayers(keeper, device);
+    CmConnector(Cleanup cleanup, DeviceUnderTest device) throws RdmaException {
+        this.cleanup = cleanup;
+        sides = new CmPlayers(cleanup, device);
         listener = sides.listen(PortSpace.TCP);
         hasAcknowledgeTimeout = device.run().profile().transport() != TransportType.IWARP;
         client = newClient();
@@ -74,7 +74,7 @@ final class CmConnector implements Connector {
             id.ackTimeoutExponent(player.settings.timeout);
         }
         QueuePair queuePair = id.createQueuePair(player.domain, attributes);
-        keeper.keep((AutoCloseable) id::closeQueuePair);
+        cleanup.keep((AutoCloseable) id::closeQueuePair);
         return queuePair;
     }
 

@@ -29,15 +29,15 @@ final class CmPlayer {
 
     final CmEventChannel events;
     final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
-    private final Players.Keeper keeper;
+    private final Cleanup cleanup;
     private final DeviceUnderTest device;
     private final byte fill;
 
-    CmPlayer(Players.Keeper keeper, DeviceUnderTest device, int fill) {
-        this.keeper = keeper;
+    CmPlayer(Cleanup cleanup, DeviceUnderTest device, int fill) {
+        this.cleanup = cleanup;
         this.device = device;
         this.fill = (byte) fill;
-        events = keeper.keep(CmEventChannel.create());
+        events = cleanup.keep(CmEventChannel.create());
     }
 
     CmId newId(PortSpace space) throws RdmaException {
@@ -50,7 +50,7 @@ final class CmPlayer {
     }
 
     private CmId ofDevice(CmId id) throws RdmaException {
-        keeper.keep(id);
+        cleanup.keep(id);
         String chosen = device.chosenDevice();
         if (chosen != null) {
             id.device(chosen);
@@ -84,7 +84,7 @@ final class CmPlayer {
     }
 
     MemoryRegion register(ProtectionDomain domain) throws RdmaException {
-        return keeper.keep(domain.register(memory, AccessFlag.LOCAL_WRITE,
+        return cleanup.keep(domain.register(memory, AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
     }
 

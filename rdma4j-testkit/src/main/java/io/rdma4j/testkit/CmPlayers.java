@@ -31,14 +31,14 @@ final class CmPlayers {
 
     final CmPlayer active;
     final CmPlayer passive;
-    private final Players.Keeper keeper;
+    private final Cleanup cleanup;
     private final DeviceUnderTest device;
 
-    CmPlayers(Players.Keeper keeper, DeviceUnderTest device) {
-        this.keeper = keeper;
+    CmPlayers(Cleanup cleanup, DeviceUnderTest device) {
+        this.cleanup = cleanup;
         this.device = device;
-        active = new CmPlayer(keeper, device, 1);
-        passive = new CmPlayer(keeper, device, 101);
+        active = new CmPlayer(cleanup, device, 1);
+        passive = new CmPlayer(cleanup, device, 101);
     }
 
     static QueuePairInitAttributes queues() {
@@ -84,7 +84,7 @@ final class CmPlayers {
     CmId requested(CmId listener) throws RdmaException {
         try (CmEvent request = passive.expect(CmEventType.CONNECT_REQUEST)) {
             assertThat(request.listenId()).isSameAs(listener);
-            return keeper.keep(request.id());
+            return cleanup.keep(request.id());
         }
     }
 

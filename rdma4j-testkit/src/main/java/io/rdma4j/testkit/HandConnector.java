@@ -34,13 +34,13 @@ final class HandConnector implements Connector {
     @Override
     public QueuePair createForClient(Player client, QueuePairInitAttributes attributes)
             throws RdmaException {
-        return client.keeper.keep(client.domain.createQueuePair(attributes));
+        return client.cleanup.keep(client.domain.createQueuePair(attributes));
     }
 
     @Override
     public QueuePair createForServer(Player server, QueuePairInitAttributes attributes)
             throws RdmaException {
-        return server.keeper.keep(server.domain.createQueuePair(attributes));
+        return server.cleanup.keep(server.domain.createQueuePair(attributes));
     }
 
     @Override

@@ -57,6 +57,7 @@ final class Player {
     static final int RECEIVE_AT = 16384;
     static final int QKEY = 0x1111_1111;
     static final int PORT = 1;
+    static final int IMMEDIATE = 0xcafe_f00d;
 
     final PlayerSettings settings;
     final DeviceContext context;
@@ -67,13 +68,13 @@ final class Player {
     final MemorySegment memory;
     final @Nullable DeviceMemory deviceMemory;
     final MemoryRegion region;
-    /** Another one after {@link Players#reconnect}, if the connection manager has made it. */
+    /** Another one after {@link Connector#reconnect}, if the connection manager has made it. */
     QueuePair queuePair;
     final GidEntry gid;
     final int firstPsn;
 
-    final Players.Keeper keeper;
-    private final Players.Pace pace;
+    final Cleanup cleanup;
+    private final Pace pace;
     private final List<WorkCompletion> completions = new ArrayList<>();
     private @Nullable Player connected;
     private @Nullable AddressHandle handle;
@@ -94,36 +95,36 @@ final class Player {
         QueuePair make(Player player, QueuePairInitAttributes attributes) throws RdmaException;
     }
 
-    Player(Players.Keeper keeper, Players.Pace pace, DeviceContext context, int firstPsn,
+    Player(Cleanup cleanup, Pace pace, DeviceContext context, int firstPsn,
             PlayerSettings settings, QueuePairMaker queuePairs) throws RdmaException {
-        this.keeper = keeper;
+        this.cleanup = cleanup;
         this.pace = pace;
         this.context = context;
         this.firstPsn = firstPsn;
         this.settings = settings;
         gid = gid(context);
-        domain = keeper.keep(settings.domain.make(context));
+        domain = cleanup.keep(settings.domain.make(context));
         if (settings.usesEvents) {
-            channel = keeper.keep(CompletionChannel.create());
-            queue = keeper.keep(context.createCompletionQueue(4 * DEPTH, channel));
+            channel = cleanup.keep(CompletionChannel.create());
+            queue = cleanup.keep(context.createCompletionQueue(4 * DEPTH, channel));
             queue.requestNotification();
         } else {
             channel = null;
-            queue = keeper.keep(settings.queue.make(context, domain));
+            queue = cleanup.keep(settings.queue.make(context, domain));
         }
         sharedReceives = settings.usesSharedReceiveQueue
-                ? keeper.keep(domain.createSharedReceiveQueue(
+                ? cleanup.keep(domain.createSharedReceiveQueue(
                         new SharedReceiveQueueInitAttributes().maxRequests(DEPTH)))
                 : null;
         if (settings.usesDeviceMemory) {
-            deviceMemory = keeper.keep(context.allocateDeviceMemory(MEMORY, 8));
+            deviceMemory = cleanup.keep(context.allocateDeviceMemory(MEMORY, 8));
             memory = MemorySegment.NULL;
-            region = keeper.keep(domain.register(new MemoryRegionInitAttributes()
+            region = cleanup.keep(domain.register(new MemoryRegionInitAttributes()
                     .deviceMemory(deviceMemory, 0, MEMORY).access(zeroBased())));
         } else {
             deviceMemory = null;
             memory = memory();
-            region = keeper
+            region = cleanup
                     .keep(settings.region.make(domain, memory, settings.regionAccess));
         }
         queuePair = queuePairs.make(this, queuePairAttributes());
@@ -135,7 +136,7 @@ final class Player {
         }
         // The region that is tested is another one of the same memory, which may end or change without it.
         return settings.isMemoryOfDevice
-                ? keeper.keep(domain.allocateRegion(MEMORY, AccessFlag.LOCAL_WRITE)).segment()
+                ? cleanup.keep(domain.allocateRegion(MEMORY, AccessFlag.LOCAL_WRITE)).segment()
                 : Arena.ofAuto().allocate(MEMORY, 64);
     }
 
@@ -170,7 +171,7 @@ final class Player {
 
     /** {@return another queue pair of the same kind, in its first state} */
     QueuePair newQueuePair() throws RdmaException {
-        return keeper.keep(domain.createQueuePair(queuePairAttributes()));
+        return cleanup.keep(domain.createQueuePair(queuePairAttributes()));
     }
 
     // ---------------------------------------------------------------- connecting
@@ -179,7 +180,7 @@ final class Player {
     void meet(Player peer) throws RdmaException {
         connected = peer;
         if (settings.type == QueuePairType.UD && handle == null) {
-            handle = keeper.keep(domain.createAddressHandle(pathTo(peer)));
+            handle = cleanup.keep(domain.createAddressHandle(pathTo(peer)));
         }
     }
 
@@ -272,11 +273,11 @@ final class Player {
         }
         switch (work.opcode()) {
             case SEND -> request.send();
-            case SEND_WITH_IMMEDIATE -> request.sendWithImmediate(Players.IMMEDIATE);
+            case SEND_WITH_IMMEDIATE -> request.sendWithImmediate(IMMEDIATE);
             case SEND_WITH_INVALIDATE -> request.sendWithInvalidate(work.invalidated());
             case RDMA_WRITE -> request.write(work.remoteAddress(), work.rkey());
             case RDMA_WRITE_WITH_IMMEDIATE -> request.writeWithImmediate(work.remoteAddress(),
-                    work.rkey(), Players.IMMEDIATE);
+                    work.rkey(), IMMEDIATE);
             case RDMA_READ -> request.read(work.remoteAddress(), work.rkey());
             case ATOMIC_COMPARE_AND_SWAP -> request.compareAndSwap(work.remoteAddress(),
                     work.rkey(), work.compareAdd(), work.swap());
@@ -322,11 +323,11 @@ final class Player {
         batch.id(id).flags(SendFlag.SIGNALED);
         switch (work.opcode()) {
             case SEND -> batch.send();
-            case SEND_WITH_IMMEDIATE -> batch.sendWithImmediate(Players.IMMEDIATE);
+            case SEND_WITH_IMMEDIATE -> batch.sendWithImmediate(IMMEDIATE);
             case SEND_WITH_INVALIDATE -> batch.sendWithInvalidate(work.invalidated());
             case RDMA_WRITE -> batch.write(work.remoteAddress(), work.rkey());
             case RDMA_WRITE_WITH_IMMEDIATE ->
-                batch.writeWithImmediate(work.remoteAddress(), work.rkey(), Players.IMMEDIATE);
+                batch.writeWithImmediate(work.remoteAddress(), work.rkey(), IMMEDIATE);
             case RDMA_READ -> batch.read(work.remoteAddress(), work.rkey());
             case ATOMIC_COMPARE_AND_SWAP -> batch.compareAndSwap(work.remoteAddress(),
                     work.rkey(), work.compareAdd(), work.swap());

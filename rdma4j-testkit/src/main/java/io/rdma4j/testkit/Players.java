@@ -24,23 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class Players {
     /** Messages each way, unless a test says otherwise. */
     static final int ROUNDS = 20;
-    static final int IMMEDIATE = 0xcafe_f00d;
 
     final Player client;
     final Player server;
-
-    /** Closes objects in the end, the last first. */
-    @FunctionalInterface
-    interface Keeper {
-        <T extends AutoCloseable> T keep(T object);
-    }
-
-    /** What happens between two looks at a completion queue. */
-    @FunctionalInterface
-    interface Pace {
-        void step();
-    }
-
     private final Connector connector;
     private final boolean isAcknowledged;
 
@@ -48,14 +34,14 @@ final class Players {
      * @param isAcknowledged whether what has completed has been taken by the peer, as with InfiniBand; otherwise it has been
      *        handed over to be sent, and what the peer refuses ends the connection
      */
-    Players(Keeper keeper, Pace pace, Connector connector, PlayerSettings settings,
+    Players(Cleanup cleanup, Pace pace, Connector connector, PlayerSettings settings,
             boolean isAcknowledged) throws RdmaException {
         this.connector = connector;
         this.isAcknowledged = isAcknowledged;
         // Both wrap around within a test.
-        client = new Player(keeper, pace, connector.clientContext(), 0xfffff8, settings,
+        client = new Player(cleanup, pace, connector.clientContext(), 0xfffff8, settings,
                 connector::createForClient);
-        server = new Player(keeper, pace, connector.serverContext(), 0xfffff0, settings,
+        server = new Player(cleanup, pace, connector.serverContext(), 0xfffff0, settings,
                 connector::createForServer);
         connector.connect(client, client.queuePair, server, server.queuePair);
         client.meet(server);
@@ -111,7 +97,7 @@ final class Players {
         boolean hasImmediate = isWrite || opcode == SendOpcode.SEND_WITH_IMMEDIATE;
         assertThat(received.has(WorkCompletionFlag.WITH_IMMEDIATE)).isEqualTo(hasImmediate);
         if (hasImmediate) {
-            assertThat(received.immediate()).isEqualTo(IMMEDIATE);
+            assertThat(received.immediate()).isEqualTo(Player.IMMEDIATE);
         }
         if (from.settings.type == QueuePairType.UD) {
             assertThat(header).isEqualTo(AddressHandle.GLOBAL_ROUTE_LENGTH);
