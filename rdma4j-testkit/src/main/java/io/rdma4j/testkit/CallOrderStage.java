@@ -113,10 +113,10 @@ final class CallOrderStage implements AutoCloseable {
 
     /** The end of time-wait comes when it comes. */
     private static CmEvent next(CmEventChannel channel) throws RdmaException {
-        CmEvent event = channel.pollEvent(Conformance.LIMIT);
+        CmEvent event = channel.pollEvent(UnderTest.LIMIT);
         while (event != null && event.type() == CmEventType.TIMEWAIT_EXIT) {
             event.close();
-            event = channel.pollEvent(Conformance.LIMIT);
+            event = channel.pollEvent(UnderTest.LIMIT);
         }
         return event == null ? fail("no event came") : event;
     }

@@ -63,10 +63,10 @@ final class CmPlayer {
      * there at once or not at all.
      */
     CmEvent expect(CmEventType type) throws RdmaException {
-        CmEvent event = events.pollEvent(Conformance.LIMIT);
+        CmEvent event = events.pollEvent(UnderTest.LIMIT);
         while (isIwarp() && event != null && event.type() == CmEventType.TIMEWAIT_EXIT) {
             event.close();
-            event = events.pollEvent(Conformance.LIMIT);
+            event = events.pollEvent(UnderTest.LIMIT);
         }
         if (event == null) {
             return fail("no event came, %s was expected", type);

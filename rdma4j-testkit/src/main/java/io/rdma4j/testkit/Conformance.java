@@ -12,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -25,9 +24,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @ExtendWith(ConformanceRecorder.class)
 public abstract class Conformance implements DeviceUnderTest {
-    /** The maximum time of any step of a device; a test that waits this long has failed. */
-    static final Duration LIMIT = Duration.ofSeconds(20);
-
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
     private @Nullable String withoutEffect;
 

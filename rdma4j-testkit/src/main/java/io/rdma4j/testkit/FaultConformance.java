@@ -88,7 +88,7 @@ public abstract class FaultConformance implements UnderTest {
 
         /** Lets time pass until the client has counted something. */
         void runUntilCounted(String counter) {
-            long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
+            long endNs = System.nanoTime() + LIMIT.toNanos();
             while (client.counted(counter) == 0) {
                 if (System.nanoTime() - endNs > 0) {
                     fail("the requester never counted %s", counter);
@@ -98,8 +98,7 @@ public abstract class FaultConformance implements UnderTest {
         }
 
         void assertServerSees(AsyncEventType type) throws RdmaException {
-            try (AsyncEvent event = server.context.asyncEventChannel()
-                    .pollEvent(Conformance.LIMIT)) {
+            try (AsyncEvent event = server.context.asyncEventChannel().pollEvent(LIMIT)) {
                 assertThat(event).isNotNull();
                 assertThat(event.type()).isEqualTo(type);
                 assertThat(event.queuePair()).isSameAs(server.queuePair);

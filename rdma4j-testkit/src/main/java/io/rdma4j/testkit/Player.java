@@ -374,7 +374,7 @@ final class Player {
 
     /** Waits for the completion of a request, and keeps others for later calls. */
     WorkCompletion await(long id) throws RdmaException {
-        long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
+        long endNs = System.nanoTime() + UnderTest.LIMIT.toNanos();
         while (true) {
             WorkCompletion found = taken(id);
             if (found != null) {
@@ -382,7 +382,7 @@ final class Player {
             }
             if (System.nanoTime() - endNs > 0) {
                 return fail("no completion of request %d within %s; queue pair 0x%06x is in state"
-                        + " %s and the peer's in %s; seen: %s", id, Conformance.LIMIT,
+                        + " %s and the peer's in %s; seen: %s", id, UnderTest.LIMIT,
                         queuePair.number(), queuePair.state(), peer().queuePair.state(),
                         completions);
             }
@@ -416,7 +416,7 @@ final class Player {
     }
 
     private void pollAfterEvent(CompletionChannel events) throws RdmaException {
-        CompletionQueue announced = events.pollEvent(Conformance.LIMIT);
+        CompletionQueue announced = events.pollEvent(UnderTest.LIMIT);
         assertThat(announced).as("the queue of an event in the channel").isSameAs(queue);
         queue.acknowledgeEvents(1);
         queue.requestNotification();
