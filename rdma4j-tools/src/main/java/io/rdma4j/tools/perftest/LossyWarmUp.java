@@ -30,7 +30,7 @@ final class LossyWarmUp implements WarmUpRounds.Sides<LossyWarmUp.Side> {
 
     /** Runs it between sides that have agreed to it. */
     static void run(Session session, LocalPort port) throws IOException {
-        WarmUpRounds rounds = WarmUp.together(session);
+        WarmUpRounds rounds = SessionRounds.together(session);
         rounds.play(new LossyWarmUp(session, port, rounds.most()), session.plan().longest());
         session.channel().watch(session.side()::arrived);
         session.meet();
@@ -55,7 +55,7 @@ final class LossyWarmUp implements WarmUpRounds.Sides<LossyWarmUp.Side> {
 
     @Override
     public boolean play(Side side, int number, int messages) throws IOException {
-        Session round = WarmUp.round(side.session(), number, messages);
+        Session round = side.session().round(number, messages);
         TestFlow.of(round.plan()).measure(round);
         return !side.losses().isAny();
     }

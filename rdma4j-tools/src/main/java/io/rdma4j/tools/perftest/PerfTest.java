@@ -186,9 +186,9 @@ final class PerfTest {
     /** Where messages may be lost, queue pairs of their own are taken. */
     private static void warmUp(WarmUp warmUp, Session session, LocalPort port)
             throws IOException {
-        if (warmUp == WarmUp.OFF || session.plan().type() == QueuePairType.RC) {
-            warmUp.run(session);
-        } else {
+        if (session.plan().type() == QueuePairType.RC) {
+            ReliableWarmUp.run(session, warmUp);
+        } else if (warmUp != WarmUp.OFF) {
             LossyWarmUp.run(session, port);
         }
     }

@@ -34,6 +34,12 @@ record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
         return new Session(other, side, channel, report.quiet(other), patience, losses);
     }
 
+    /** {@return a round of the warm-up: of the shortest messages, then of the longest, and so on} */
+    Session round(int number, int messages) {
+        long size = number % 2 == 0 ? plan.sizes().getFirst() : plan.longest();
+        return quiet(plan.round(size, messages));
+    }
+
     /** {@return the same between other sides, over which messages may be lost} */
     Session between(TestSide other, Duration silence, Losses ofMessages) {
         return new Session(plan, other, channel, report, silence, ofMessages);
