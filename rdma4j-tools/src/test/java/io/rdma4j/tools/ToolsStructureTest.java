@@ -18,7 +18,7 @@ class ToolsStructureTest extends StructureContract {
             Set.of("tools.tcp"),
             Set.of("tools.endpoint", "tools.options", "tools.output", "tools.timing"));
     /** Circles of more than five classes. They may shrink, and no further one may come. */
-    private static final Map<String, Integer> KNOTS = Map.of("tools.perftest", 6);
+    private static final Map<String, Integer> KNOTS = Map.of();
     /** What belongs to the whole process makes tests depend on each other: no further one may come. */
     private static final Set<String> STATE_OF_THE_PROCESS = Set.of("Main.COMMANDS");
 

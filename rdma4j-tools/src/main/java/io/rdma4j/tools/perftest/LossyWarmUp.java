@@ -56,7 +56,7 @@ final class LossyWarmUp implements WarmUpRounds.Sides<LossyWarmUp.Side> {
     @Override
     public boolean play(Side side, int number, int messages) throws IOException {
         Session round = side.session().round(number, messages);
-        TestFlow.of(round.plan()).measure(round);
+        FlowChoice.of(round.plan()).measure(round);
         return !side.losses().isAny();
     }
 }

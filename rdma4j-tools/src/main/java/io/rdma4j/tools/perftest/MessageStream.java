@@ -20,7 +20,7 @@ final class MessageStream {
         this.size = size;
         Plan plan = session.plan();
         window = new TimeWindow(plan);
-        completions = session.completions(window);
+        completions = new CompletionReader(session, window);
         Credits credits = session.side().credits();
         if (credits != null) {
             credits.reset();

@@ -163,7 +163,7 @@ final class PerfTest {
                     null);
             warmUp(warmUp, session, port);
             report.printColumns();
-            TestFlow flow = TestFlow.of(fitting);
+            TestFlow flow = FlowChoice.of(fitting);
             try {
                 flow.measure(session);
                 flow.part(session);

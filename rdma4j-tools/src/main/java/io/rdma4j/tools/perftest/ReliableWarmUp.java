@@ -19,7 +19,7 @@ final class ReliableWarmUp {
     }
 
     private static void measure(Session round) throws IOException {
-        TestFlow.of(round.plan()).measure(round);
+        FlowChoice.of(round.plan()).measure(round);
     }
 
     private static void measureAlone(Session round) throws IOException {

@@ -20,7 +20,7 @@ final class RequestLatency implements TestFlow {
     private static Latencies measure(Session session, long size) throws IOException {
         Plan plan = session.plan();
         TimeWindow window = new TimeWindow(plan);
-        CompletionReader completions = session.completions(window);
+        CompletionReader completions = new CompletionReader(session, window);
         Latencies latencies = session.report().latencies(window);
         SendWorkRequest request = session.side().request(0, size).set(SendFlag.SIGNALED);
         window.begin();

@@ -34,7 +34,7 @@ final class SendLatency implements TestFlow {
             this.session = session;
             plan = session.plan();
             window = new TimeWindow(plan);
-            completions = session.completions(window);
+            completions = new CompletionReader(session, window);
             receiver = new Receiver(session.side(), plan, size, window);
             request = session.side().request(0, size).set(SendFlag.SIGNALED);
             latencies = session.report().latencies(window);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -43,9 +42,5 @@ record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
     /** {@return the same between other sides, over which messages may be lost} */
     Session between(TestSide other, Duration silence, Losses ofMessages) {
         return new Session(plan, other, channel, report, silence, ofMessages);
-    }
-
-    CompletionReader completions(TimeWindow window) throws RdmaException {
-        return new CompletionReader(this, window);
     }
 }

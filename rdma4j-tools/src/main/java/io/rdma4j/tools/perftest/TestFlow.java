@@ -13,13 +13,4 @@ interface TestFlow {
     default void part(Session session) throws IOException {
         session.part();
     }
-
-    /** {@return the course of a plan} */
-    static TestFlow of(Plan plan) {
-        return switch (plan.verb()) {
-            case SEND -> plan.isLatency() ? new SendLatency() : new SendBandwidth();
-            case WRITE -> plan.isLatency() ? new WriteLatency() : new Bandwidth();
-            case READ, ATOMIC -> plan.isLatency() ? new RequestLatency() : new Bandwidth();
-        };
-    }
 }

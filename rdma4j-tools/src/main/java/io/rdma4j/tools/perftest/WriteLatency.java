@@ -49,7 +49,7 @@ final class WriteLatency implements TestFlow {
             this.session = session;
             plan = session.plan();
             window = new TimeWindow(plan);
-            completions = session.completions(window);
+            completions = new CompletionReader(session, window);
             request = session.side().request(0, size).set(SendFlag.SIGNALED);
             latencies = session.report().latencies(window);
             memory = session.side().memory();
