@@ -29,7 +29,7 @@ public class MemoryKeys {
 
     private final Object domain = new Object();
     private final MemoryTable table = new MemoryTable(new Random(1)::nextInt);
-    private final DomainMemory memory = new DomainMemory(table, domain, 17);
+    private final DomainMemory memory = new DomainMemory(table, domain, 17, () -> {});
     private final MemorySegment segment = Arena.ofAuto().allocate(LENGTH);
     private final MemoryReference target = new MemoryReference();
     private int[] keys = {};

@@ -77,7 +77,7 @@ public class RcPackets {
 
     private RcQueuePair queuePair(SendRing ring, QuietHost quiet) {
         return new RcQueuePair(ring, new ReceiveRing(1, 1),
-                new DomainMemory(table, domain, NUMBER), quiet);
+                new DomainMemory(table, domain, NUMBER, () -> {}), quiet);
     }
 
     private static void connect(RcQueuePair queuePair) {

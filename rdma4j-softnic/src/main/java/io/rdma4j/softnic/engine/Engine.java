@@ -347,9 +347,6 @@ public final class Engine {
             int burst = budget < BURST ? budget : BURST;
             boolean isDone = false;
             try {
-                if (ownerStatus == null) {
-                    protectOwner();
-                }
                 int sent = 0;
                 if (!queuePair.isDetached) {
                     try {

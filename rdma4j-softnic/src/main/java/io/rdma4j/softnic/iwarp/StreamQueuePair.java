@@ -132,6 +132,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     }
 
     private int send(int most) {
+        engine().protectOwner();
         StreamConnection present = connection;
         if (present == null || !(present.hasRoom() || isEnding())) {
             return 0;

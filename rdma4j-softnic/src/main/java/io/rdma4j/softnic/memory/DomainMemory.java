@@ -18,12 +18,15 @@ public final class DomainMemory implements Memory {
     private final IdTable<KeyedMemory> byKey;
     private final Object domain;
     private final int queuePair;
+    private final Runnable beforeAccess;
 
     /**
      * @param domain the protection domain
      * @param queuePair the queue pair's number
+     * @param beforeAccess called before memory is handed out that can vanish
      */
-    public DomainMemory(MemoryTable table, Object domain, int queuePair) {
+    public DomainMemory(MemoryTable table, Object domain, int queuePair, Runnable beforeAccess) {
+        this.beforeAccess = beforeAccess;
         this.table = table;
         byKey = table.byKey();
         this.domain = domain;
@@ -34,7 +37,16 @@ public final class DomainMemory implements Memory {
     public boolean local(int lkey, long address, long length, boolean isWrite,
             MemoryReference target) {
         return byKey.find(KeyedMemory.id(lkey)) instanceof RegisteredMemory region
-                && region.allowsLocal(lkey, domain, address, length, isWrite, target);
+                && region.allowsLocal(lkey, domain, address, length, isWrite, target)
+                && prepare(region);
+    }
+
+    /** {@return true} */
+    private boolean prepare(KeyedMemory memory) {
+        if (memory.canVanish()) {
+            beforeAccess.run();
+        }
+        return true;
     }
 
     @Override
@@ -42,7 +54,7 @@ public final class DomainMemory implements Memory {
             MemoryReference target) {
         KeyedMemory memory = byKey.find(KeyedMemory.id(rkey));
         return memory != null && memory.allowsPeer(rkey, domain, queuePair, address, length,
-                needed.bit(), target);
+                needed.bit(), target) && prepare(memory);
     }
 
     @Override
@@ -56,9 +68,11 @@ public final class DomainMemory implements Memory {
     @Override
     public long remoteWhole(int rkey, AccessFlag needed, MemoryReference target) {
         KeyedMemory memory = byKey.find(KeyedMemory.id(rkey));
-        return memory == null
-                ? -1
-                : memory.allowsPeerWhole(rkey, domain, queuePair, needed.bit(), target);
+        if (memory == null) {
+            return -1;
+        }
+        prepare(memory);
+        return memory.allowsPeerWhole(rkey, domain, queuePair, needed.bit(), target);
     }
 
     @Override

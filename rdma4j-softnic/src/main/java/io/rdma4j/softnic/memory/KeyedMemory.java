@@ -13,6 +13,9 @@ public sealed interface KeyedMemory extends Registration permits RegisteredMemor
     /** {@return its key} */
     int key();
 
+    /** {@return whether another thread than the engine's owner may end its life, even while the owner accesses it} */
+    boolean canVanish();
+
     /** {@return the identifier of a key} */
     static int id(int key) {
         return key >>> 8;

@@ -23,6 +23,7 @@ public final class RegisteredMemory implements KeyedMemory {
     private final long address;
     private final int access;
     private final long sharedAt;
+    private final boolean canVanish;
     /** Of a null region: as many zeros as can be read, then as many bytes to be overwritten. */
     private final @Nullable MemorySegment nothing;
 
@@ -34,27 +35,29 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
             int access) {
-        this(key, domain, segment, address, access, NOT_SHARED);
+        this(key, domain, segment, address, access, NOT_SHARED, true);
     }
 
     /**
      * As above.
      *
      * @param sharedAt as {@link #sharedAt}
+     * @param canVanish as {@link #canVanish}
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
-            int access, long sharedAt) {
-        this(key, domain, segment, address, access, sharedAt, null);
+            int access, long sharedAt, boolean canVanish) {
+        this(key, domain, segment, address, access, sharedAt, canVanish, null);
     }
 
     private RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
-            int access, long sharedAt, @Nullable MemorySegment nothing) {
+            int access, long sharedAt, boolean canVanish, @Nullable MemorySegment nothing) {
         this.key = key;
         this.domain = domain;
         this.segment = segment;
         this.address = address;
         this.access = access;
         this.sharedAt = sharedAt;
+        this.canVanish = canVanish;
         this.nothing = nothing;
     }
 
@@ -65,7 +68,12 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     public static RegisteredMemory nothing(int key, Object domain, Arena arena) {
         return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
-                AccessFlag.LOCAL_WRITE.bit(), NOT_SHARED, arena.allocate(2L * MAX_ACCESS));
+                AccessFlag.LOCAL_WRITE.bit(), NOT_SHARED, false, arena.allocate(2L * MAX_ACCESS));
+    }
+
+    /** {@return whether a thread of an application may end the life of memory that it registers} */
+    public static boolean canVanish(MemorySegment segment) {
+        return !segment.scope().equals(Arena.global().scope());
     }
 
     @Override
@@ -76,6 +84,11 @@ public final class RegisteredMemory implements KeyedMemory {
     @Override
     public long sharedAt() {
         return sharedAt;
+    }
+
+    @Override
+    public boolean canVanish() {
+        return canVanish;
     }
 
     /** {@return whether it is memory that discards writes} */

@@ -63,6 +63,11 @@ public final class WindowMemory implements KeyedMemory {
     }
 
     @Override
+    public boolean canVanish() {
+        return region == null || region.canVanish();
+    }
+
+    @Override
     public boolean allowsPeer(int wantedKey, Object wantedDomain, int wantedQueuePair,
             long wantedAddress, long wantedLength, int needed, MemoryReference target) {
         RegisteredMemory under = region;

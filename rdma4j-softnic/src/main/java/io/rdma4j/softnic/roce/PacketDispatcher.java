@@ -221,7 +221,6 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
 
     private void deliver(RoceQueuePair queuePair, int length) {
         countReceived(queuePair, packet.span(), length);
-        engine.protectOwner();
         try {
             queuePair.protocol().onPacket(packet, engine.timeNs());
         } catch (RuntimeException | InternalError defect) {

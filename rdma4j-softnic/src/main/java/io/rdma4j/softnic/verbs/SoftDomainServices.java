@@ -87,9 +87,15 @@ final class SoftDomainServices {
         return root;
     }
 
-    /** {@return its memory as a queue pair sees it} */
+    /** {@return its memory as a queue pair sees it, for the threads of the application} */
     DomainMemory memoryOf(int queuePair) {
-        return new DomainMemory(nic().memory(), root, queuePair);
+        return new DomainMemory(nic().memory(), root, queuePair, () -> {});
+    }
+
+    /** {@return its memory as a queue pair sees it, for the engine's owner} */
+    DomainMemory engineMemoryOf(int queuePair) {
+        return new DomainMemory(nic().memory(), root, queuePair,
+                nic().driver().engine()::protectOwner);
     }
 
     /** {@return native memory for a queue, null if there is no allocator or it provides none} */

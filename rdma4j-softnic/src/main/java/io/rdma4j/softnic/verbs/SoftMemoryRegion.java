@@ -129,7 +129,8 @@ final class SoftMemoryRegion implements MemoryRegion {
                     : rights.contains(AccessFlag.ZERO_BASED) ? 0 : newSegment.address();
             memory = new RegisteredMemory(now.key(), nextDomain.root(), segment, address,
                     AccessFlag.bits(rights),
-                    nextDomain.nic().memory().lendable().placeOf(segment));
+                    nextDomain.nic().memory().lendable().placeOf(segment),
+                    newSegment == null ? now.canVanish() : RegisteredMemory.canVanish(newSegment));
             access = rights;
             nextDomain.nic().memory().put(memory);
             nextDomain.children().add(ObjectKind.MEMORY_REGION);

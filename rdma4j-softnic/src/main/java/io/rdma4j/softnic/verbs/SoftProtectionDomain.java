@@ -169,9 +169,11 @@ final class SoftProtectionDomain implements ProtectionDomain, SoftDomainServices
             if (deviceMemory != null) {
                 deviceMemory.checkOpen();
             }
+            boolean isOwn = deviceMemory != null || ownArena != null;
             SoftMemoryRegion region = new SoftMemoryRegion(services,
                     new RegisteredMemory(nic.memory().newKey(), services.root(), segment, address,
-                            AccessFlag.bits(access), nic.memory().lendable().placeOf(segment)),
+                            AccessFlag.bits(access), nic.memory().lendable().placeOf(segment),
+                            !isOwn && RegisteredMemory.canVanish(segment)),
                     access, deviceMemory, ownArena);
             services.add(ObjectKind.MEMORY_REGION, ObjectKind.MEMORY_REGION, region);
             if (deviceMemory != null) {

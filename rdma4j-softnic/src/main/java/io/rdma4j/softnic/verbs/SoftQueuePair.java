@@ -10,7 +10,6 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
-import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.Outstanding;
@@ -80,17 +79,16 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
                 inlineSize, inlineMemory == null ? null : inlineMemory.memory());
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
-        DomainMemory memory = domain.memoryOf(number);
         events = domain.owner().newSource(this);
         SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
         engineSide = domain.nic().transport().newQueuePair(spec.type(), number,
                 new QueuePairQueues(sendRing, receives, spec.sendQueue().ring(),
                         spec.receiveQueue().ring()),
-                memory, this);
+                domain.engineMemoryOf(number), this);
         services = new SoftQueuePairServices(this, domain, engineSide, spec.type(),
                 spec.offered());
-        posting = new SendPosting(services, sendRing, memory, spec);
+        posting = new SendPosting(services, sendRing, domain.memoryOf(number), spec);
         Set<SendOpcode> operations = spec.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(services, posting, operations);
         receivePosting = new ReceivePosting(services, receiveRing, spec);

@@ -61,7 +61,7 @@ class ToyLinkTest {
             memory.put(region);
             queuePair = link.new QueuePair(engine,
                     new QueuePairQueues(sends, receives, completions, completions),
-                    new DomainMemory(memory, this, 0), this);
+                    new DomainMemory(memory, this, 0, () -> {}), this);
         }
 
         void send(long id, String text) {

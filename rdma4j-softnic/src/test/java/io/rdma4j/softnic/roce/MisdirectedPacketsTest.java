@@ -275,7 +275,8 @@ class MisdirectedPacketsTest {
 
     private RoceQueuePair reliable() {
         return new RoceQueuePair(link, link.engine().newQueuePairNumber(), QueuePairType.RC,
-                QuietQueuePair.queues(), new DomainMemory(new MemoryTable(() -> 1), this, 0),
+                QuietQueuePair.queues(),
+                new DomainMemory(new MemoryTable(() -> 1), this, 0, () -> {}),
                 new QuietQueuePair.Unheard());
     }
 

@@ -17,7 +17,7 @@ import java.lang.invoke.VarHandle;
  * </pre>
  *
  * <p>A record starts with a word that is 0 until the record is complete; the writer clears it before it completes the
- * previous record. Bits of the word: 0 to 23 the length of the payload, or of the skipped part; 24 to 35 the number of
+ * previous record, mostly some records earlier. Bits of the word: 0 to 23 the length of the payload, or of the skipped part; 24 to 35 the number of
  * packets that it represents; 36 to 43 the length of the headers; 44 and 45 the {@link #PACKET kind}; 46 whether there is an
  * acknowledgement; 47 whether the payload is lent. Then follow source and destination, for one kind; the acknowledgement, a {@link
  * io.rdma4j.protocol.roce.wire.Piggyback}; the headers; the payload, which starts at byte 128 if it is long. Instead of a

@@ -34,6 +34,9 @@ final class RingReader {
     private Gid local = Gid.ZERO;
     private boolean hasAddresses;
     private boolean isBroken;
+    /** What was read early. */
+    @SuppressWarnings("UnusedVariable") // A compiler leaves out what is read and not kept.
+    private long fetched;
     /** Whether lent payloads were read since the last check whether the writer waits for room. */
     private boolean hasBorrowed;
     private final MailboxSystem system;
@@ -87,7 +90,9 @@ final class RingReader {
                 fail(handler);
                 break;
             }
-            // Read early, so that the next record is fetched from the writer's cache while this one is processed.
+            // Read early, so that both are fetched from the writer's cache while this record is processed: the second line of it
+            // and the next record.
+            fetched = wordAt(position + RingLayout.ALIGNMENT);
             long next = wordAt(position + length);
             int kind = RingLayout.kind(word);
             if (kind == RingLayout.SKIP) {

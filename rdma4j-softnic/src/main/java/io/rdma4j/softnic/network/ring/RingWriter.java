@@ -21,6 +21,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /** Writes packets into a ring that another process reads. For one thread at a time. */
 final class RingWriter {
     private static final int MASK = CAPACITY - 1;
+    /** How many bytes in front of the next record are kept clear: a few records of short messages. */
+    private static final int CLEARED = 512;
 
     private final MemorySegment header;
     private final MemorySegment records;
@@ -32,6 +34,8 @@ final class RingWriter {
     private long position;
     /** The reader's position at the last check. */
     private long head;
+    /** From {@link #position} up to here a word is 0 wherever a record may begin. */
+    private long clearTo;
     /** Of the last packet. */
     private Path last = Path.NONE;
 
@@ -58,6 +62,7 @@ final class RingWriter {
             }
             position += length;
         }
+        clearTo = position + RingLayout.ALIGNMENT;
     }
 
     private long wordAt(long at) {
@@ -178,21 +183,38 @@ final class RingWriter {
             word = RingLayout.withLentPayload(word);
             writePlace(at + payloadAt, place);
         } else if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
+            // Some of it may have been copied.
+            clearTo = position + RingLayout.ALIGNMENT;
             return Outcome.PAYLOAD_GONE;
         }
         last = path;
-        records.set(JAVA_LONG, at + length & MASK, 0);
+        long end = position + (mustSkip ? rest : 0) + length;
+        clear(end, end + RingLayout.ALIGNMENT);
         RingLayout.setLong(records, at, word);
         if (mustSkip) {
             RingLayout.setLong(records, index, RingLayout.word(RingLayout.SKIP, 0, 0, rest));
-            position += rest;
         }
-        position += length;
+        position = end;
+        // After the reader can see the record.
+        clear(end, Math.min(end + CLEARED, head + CAPACITY));
         if (!isLent) {
             return Outcome.WRITTEN;
         }
         lent(packet, place, at + payloadAt + RingLayout.LENT_WITHDRAWAL);
         return Outcome.LENT;
+    }
+
+    /**
+     * Clears what is not clear yet. The lines of memory that the next records come to are then in this processor's cache already:
+     * to fetch them from the reader's takes longer than anything else about a short message.
+     *
+     * @param from not before {@link #position}
+     */
+    private void clear(long from, long to) {
+        for (long at = Math.max(from, clearTo); at < to; at += RingLayout.ALIGNMENT) {
+            records.set(JAVA_LONG, at & MASK, 0);
+        }
+        clearTo = Math.max(clearTo, to);
     }
 
     /** {@return whether a packet travels between the same addresses as the last one} Mostly it is of the same queue pair. */

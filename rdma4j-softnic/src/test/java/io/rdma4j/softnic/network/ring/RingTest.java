@@ -127,6 +127,24 @@ class RingTest {
         assertThat(both.piggybacks).containsExactly(-1L);
     }
 
+    /** Where the rest of it was copied to, the next records begin. */
+    @Test
+    void aPacketIsNotSeenOfWhichAPartIsGone() {
+        send(1, 10);
+        OutgoingPacket packet = new OutgoingPacket().begin(Opcode.RC_WRITE_MIDDLE,
+                Path.between(TwoProcesses.WRITER, TwoProcesses.READER), 7, 1, false, false);
+        Arena closed = Arena.ofConfined();
+        packet.addPayload(Arena.ofAuto().allocate(400).fill((byte) 0x11), 0, 400);
+        packet.addPayload(closed.allocate(1), 0, 1);
+        closed.close();
+        assertThat(path.send(packet, 0)).isEqualTo(PacketPort.Sent.PAYLOAD_GONE);
+        send(2, 10);
+        send(3, 10);
+        assertThat(both.receive(10)).isEqualTo(3);
+        assertThat(both.received).containsExactly(1, 2, 3);
+        assertThat(both.nonsense).isZero();
+    }
+
     @Test
     void aPacketWhosePayloadIsGoneIsNotSeen() {
         OutgoingPacket packet = new OutgoingPacket()
