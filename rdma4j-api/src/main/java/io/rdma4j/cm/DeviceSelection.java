@@ -130,8 +130,9 @@ record DeviceSelection(@Nullable String name, @Nullable TransportType excluded) 
 
     /** {@return the device of the name; if there is none, those whose names begin with it} */
     private List<CmDevice> named(List<CmDevice> present) {
-        List<CmDevice> all = present.stream().filter(each -> each.transport() != excluded)
-                .toList();
+        List<CmDevice> all = excluded == null
+                ? present
+                : present.stream().filter(each -> each.transport() != excluded).toList();
         if (name == null) {
             return all;
         }
@@ -141,10 +142,11 @@ record DeviceSelection(@Nullable String name, @Nullable TransportType excluded) 
                 : exact;
     }
 
-    /** {@return those that will be there when the machine lets them} */
+    /** {@return those of them that will be there when the machine lets them} */
     private Stream<AbsentDevice> absent() {
-        return RdmaDevices.absent().stream().filter(each -> name == null
-                || each.name().equals(name) || each.name().startsWith(name + '_'));
+        return RdmaDevices.absent().stream().filter(each -> each.transport() != excluded)
+                .filter(each -> name == null || each.name().equals(name)
+                        || each.name().startsWith(name + '_'));
     }
 
     /** @throws RdmaException as {@link #all}, unless there will be such devices when the machine lets them */
@@ -158,7 +160,7 @@ record DeviceSelection(@Nullable String name, @Nullable TransportType excluded) 
         }
     }
 
-    /** {@return whether the machine has devices that are missing now} */
+    /** {@return whether the machine has such devices that are missing now} */
     boolean mayCome() {
         return absent().findAny().isPresent();
     }

@@ -38,7 +38,7 @@ class FollowedDevicesTest {
     /** As many as are followed without a rest. */
     private static final int STEPS = 19;
     private static final AbsentDevice LATE = new AbsentDevice("roce_eth0",
-            "the network interface eth0 is down");
+            TransportType.INFINIBAND, "the network interface eth0 is down");
 
     private final FakeDevice roce = device("roce_eth0");
     private final FakeDevice iwarp = device("iwarp_eth0");
@@ -206,6 +206,37 @@ class FollowedDevicesTest {
         FakeProvider.offer();
         assertThatExceptionOfType(RdmaException.class).isThrownBy(this::listen)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV));
+    }
+
+    /** No device that this id could use would ever come. */
+    @Test
+    void listenerIsRefusedIfOnlyDevicesMayComeWhoseTransportItExcludes() throws Exception {
+        FakeProvider.offer();
+        FakeProvider.mayCome(LATE);
+        listener.excludedTransport(TransportType.INFINIBAND);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(this::listen)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV));
+    }
+
+    @Test
+    void listenerThatExcludesAnotherTransportWaitsForTheDeviceThatMayCome() throws Exception {
+        FakeProvider.offer();
+        FakeProvider.mayCome(LATE);
+        listener.excludedTransport(TransportType.IWARP);
+        listen();
+        FakeProvider.change(roce);
+        awaitServed(roce);
+        until("it is said", () -> log.lines().contains("INFO roce_eth0 is listened on now"));
+    }
+
+    @Test
+    void nameOfADeviceThatMayComeIsRefusedIfItsTransportIsExcluded() throws Exception {
+        FakeProvider.offer(loopback);
+        FakeProvider.mayCome(LATE);
+        listener.excludedTransport(TransportType.INFINIBAND);
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> listener.device("roce_eth0"))
+                .withMessageContaining("there is no device 'roce_eth0' but those of INFINIBAND");
     }
 
     @Test

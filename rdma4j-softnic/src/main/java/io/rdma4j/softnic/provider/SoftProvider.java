@@ -53,8 +53,8 @@ public final class SoftProvider implements RdmaProvider {
             for (HostInterface each : HostWatch.OF_PROCESS.now().interfaces()) {
                 String reason = reason(each);
                 if (reason != null) {
-                    FAMILIES.forEach(family -> absent
-                            .add(new AbsentDevice(family.prefix() + each.name(), reason)));
+                    FAMILIES.forEach(family -> absent.add(new AbsentDevice(
+                            family.prefix() + each.name(), family.transport(), reason)));
                 }
             }
         } catch (IOException e) {
