@@ -40,7 +40,7 @@ class GrowingBuffersTest {
                 .findFirst().orElseThrow();
     }
 
-    /** Writes until the peer has no room, and reads until nothing is left, again and again. */
+    /** Writes until the peer has no room, reads when all of that has arrived until nothing is left, again and again. */
     private static void streamTo(Connected connected, int rounds) throws Exception {
         SocketChannel from = connected.channel();
         from.configureBlocking(false);
@@ -51,19 +51,32 @@ class GrowingBuffersTest {
         int received = 0;
         ByteBuffer in = ByteBuffer.allocate(LARGER);
         for (int round = 0; round < rounds; round++) {
-            long written = -1;
-            while (written != 0) {
-                ByteBuffer out = ByteBuffer.wrap(bytes).position(sent);
-                written = from.write(out);
-                sent = (int) ((sent + written) % bytes.length);
-            }
+            sent = fill(connected, bytes, sent);
             int read = 1;
-            while (read > 0 || received != sent) {
+            while (read > 0) {
                 read = connected.peer().read(in.clear());
                 in.flip();
                 received = check(in, bytes, received);
             }
+            assertThat(received).isEqualTo(sent);
         }
+    }
+
+    /** {@return where the bytes begin that come after what the peer has room for} All of that has arrived. */
+    private static int fill(Connected connected, byte[] bytes, int first) throws Exception {
+        int[] next = {first};
+        Wait.until("the peer has no room", () -> {
+            long written = -1;
+            while (written != 0) {
+                written = connected.channel().write(ByteBuffer.wrap(bytes).position(next[0]));
+                next[0] = (int) ((next[0] + written) % bytes.length);
+            }
+            SocketConnectionData from = end(connected.channel());
+            SocketConnectionData to = end(connected.peer());
+            return from.sendRoom() == 0 && to.receiveRoom() == 0
+                    && to.receivedBytes() == from.sentBytes();
+        });
+        return next[0];
     }
 
     private static int check(ByteBuffer in, byte[] bytes, int received) {
