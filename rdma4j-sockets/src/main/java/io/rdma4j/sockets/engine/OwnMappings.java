@@ -15,7 +15,8 @@ import java.util.Map;
 
 /** Memory of the application that the peer of a connection may write, by the offset that the peer names. Not thread safe: its connection guards it. */
 final class OwnMappings {
-    private final Map<Long, Mapped> byOffset = new HashMap<>();
+    /** None, mostly: each connection has one of these. */
+    private Map<Long, Mapped> byOffset = Map.of();
 
     private record Mapped(int index, MemoryRegion region) {}
 
@@ -38,6 +39,9 @@ final class OwnMappings {
             throw new IOException("the peer keeps " + stream.mappingsOfPeer()
                     + " mappings, which are in use");
         }
+        if (byOffset.isEmpty()) {
+            byOffset = new HashMap<>();
+        }
         byOffset.put(offset, new Mapped(index, region));
     }
 
@@ -47,7 +51,7 @@ final class OwnMappings {
      * @throws IOException if nothing is mapped at the offset
      */
     void remove(RsocketStream stream, long offset) throws IOException {
-        Mapped left = byOffset.remove(offset);
+        Mapped left = byOffset.isEmpty() ? null : byOffset.remove(offset);
         if (left == null) {
             throw new IOException("nothing is mapped at offset " + offset);
         }

@@ -5,21 +5,12 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.sockets.observe.jfr.SocketEvents;
-import io.rdma4j.sockets.observe.jfr.SocketEvents.End;
 import io.rdma4j.sockets.observe.jmx.SocketConnectionData;
 import io.rdma4j.sockets.protocol.ConnectionData;
-import io.rdma4j.sockets.protocol.Mapping;
-import io.rdma4j.sockets.protocol.Message;
-import io.rdma4j.sockets.protocol.RemoteRange;
 import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
-import io.rdma4j.sockets.protocol.StreamFigures;
 import io.rdma4j.sockets.protocol.StreamSettings;
-import io.rdma4j.sockets.protocol.Transmission;
-import io.rdma4j.verbs.CompletionHandler;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.WorkCompletion;
-import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -27,9 +18,6 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -37,91 +25,41 @@ import java.util.concurrent.locks.ReentrantLock;
  * One stream on a queue pair, from the moment its id has a device until it is freed. It is made by a {@link SocketConnector} or a
  * {@link SocketListener}.
  *
- * <p>Thread safe, but one thread at a time reads and one writes. Only the engine's thread frees it.
+ * <p>Thread safe, but one thread at a time reads and one writes. Only the engine's thread frees it. It has one lock, under which its parts do their work: {@link
+ * ConnectionProgress} handles what completes, {@link StreamInput} and {@link StreamOutput} copy, {@link ConnectionEnd} ends it.
  */
 public final class SocketConnection
         implements
             SocketEngine.CompletionUser,
             SocketEngine.EventUser,
             OpenSockets.Stream {
-    /** How long the last bytes of a closed connection may take if its application does not say. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    /** How long messages of a peer that has ended are answered; longer than it waits before it repeats one. */
-    private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
-    /** How long the application waits for credits before the peer is asked whether it lives, and how often then. */
-    private static final Duration STARVED = Duration.ofSeconds(10);
     /** For ever: a peer that has no receive is busy, not gone. */
     private static final int RNR_RETRIES = 7;
     private static final int RETRIES = 7;
 
-    private enum Phase {
-        CONNECTING, ESTABLISHED, FREED
-    }
-
     private final SocketEngine engine;
     private final CmId id;
     private final Observer observer;
-    private final String device;
-    private final InetSocketAddress localAddress;
-    private final InetSocketAddress peerAddress;
     private final StreamSettings settings;
     private final StreamMemory memory;
     private final StreamQueue queue;
-    private final int queuePair;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition readable = lock.newCondition();
     private final Condition writable = lock.newCondition();
-    private final Condition over = lock.newCondition();
-    private final Transmission out = new Transmission();
-    private final CompletionHandler handler = this::onCompletion;
-    private final ConnectionWait wait;
-    private final ConnectionWait.Done isReadable = this::isReadable;
-    private final ConnectionWait.Done isWritable = this::isWritable;
-    private Phase phase = Phase.CONNECTING;
-    private @Nullable RsocketStream stream;
-    private @Nullable IOException failure;
-    /** Nothing can be sent or will come any more. */
-    private boolean isBroken;
-    /** The peer has broken the protocol, and is not listened to any more. */
-    private boolean hasLied;
-    private boolean isClosing;
-    private boolean wasAccepted;
-    private boolean wasClosedByPeer;
-    private boolean isAborted;
-    private boolean isGivenUp;
-    /** When it was established. */
-    private long establishedNs;
-    /** Everything that was written is acknowledged, or lost. */
-    private boolean isOver;
-    private boolean isFreeing;
-    /** It was ended for the connection manager, though the application has not closed it. */
-    private boolean hasLeft;
-    /** A thread copies from or to the memory, without the lock. */
-    private boolean isReading;
-    private boolean isWriting;
-    /** Whether a buffer may still become larger. */
-    private boolean mayGrowInput;
-    private boolean mayGrowOutput;
-    /** The last write has written a part. The next one is the rest of it, for which the messages need not begin short again. */
-    private boolean hasStalled;
-    /** The last read has found bytes. */
-    private boolean hasJustRead;
-    private ReadinessListener listener = ReadinessListener.NONE;
-    /** What the end of the copying is waited for with. */
-    private boolean owesInputShutdown;
-    private boolean owesDisconnect;
-    private boolean owesFreeing;
+    private final ConnectionState state = new ConnectionState();
+    private final ConnectionProgress progress;
+    private final Copying copying;
+    private final StreamInput input;
+    private final StreamOutput output;
     private final OwnMappings mapped = new OwnMappings();
-    private int keepaliveSeconds;
-    private int keepaliveChanges;
-    /** What is scheduled for it, which holds it until it is cancelled. */
-    private SocketEngine.@Nullable Timer probing;
-    private SocketEngine.@Nullable Timer starving;
-    private SocketEngine.@Nullable Timer closing;
-    private SocketEngine.@Nullable Timer answering;
-    /** Whether the peer has shown that it lives since the last look. */
-    private boolean hasMoved;
+    private final PeerProbes probes;
+    private final ConnectionEnd end;
+    private final ShownConnection shown;
+    private final ConnectionWait wait;
+    private final ConnectionWait.Done isReadable = state::isReadable;
+    private final ConnectionWait.Done isWritable = state::isWritable;
+    private ReadinessListener listener = ReadinessListener.NONE;
 
     /** What is told of the beginning and of the end. */
     interface Observer {
@@ -135,23 +73,55 @@ public final class SocketConnection
         void onFreed(SocketConnection connection);
     }
 
+    /** What its parts ask of it. */
+    private final class OfParts implements ConnectionProgress.User, ConnectionEnd.Steps {
+        @Override
+        public void onFirstMessage() {
+            SocketConnection.this.establish();
+        }
+
+        @Override
+        public void onProgress() {
+            SocketConnection.this.signal();
+        }
+
+        @Override
+        public void onLie() {
+            engine.execute(this::disconnect);
+        }
+
+        @Override
+        public void disconnect() {
+            SocketConnection.this.disconnect();
+        }
+
+        @Override
+        public void free() {
+            SocketConnection.this.free();
+        }
+    }
+
     /** @param id has a device; it belongs to the connection, unless this throws */
     SocketConnection(SocketEngine engine, CmId id, SocketSettings wanted, Observer observer)
             throws RdmaException {
         this.engine = engine;
         this.id = id;
         this.observer = observer;
-        wait = new ConnectionWait(engine, lock);
-        device = id.context().device().name();
-        localAddress = id.localAddress();
-        peerAddress = id.peerAddress();
         settings = wanted.on(id.context());
-        keepaliveSeconds = wanted.keepalive() ? wanted.keepaliveSeconds() : 0;
-        mayGrowInput = wanted.growsReceive();
-        mayGrowOutput = wanted.growsSend();
         memory = new StreamMemory(id.protectionDomain(), settings, engine.largerBuffers());
         queue = queue();
-        queuePair = queue.queuePair().number();
+        OfParts parts = new OfParts();
+        progress = new ConnectionProgress(state, queue, memory, parts);
+        copying = new Copying(engine, progress, parts::free);
+        BufferGrowth growth = new BufferGrowth(memory, wanted);
+        input = new StreamInput(engine, lock, state, progress, memory, growth, copying);
+        probes = new PeerProbes(engine, lock, state, progress,
+                wanted.keepalive() ? wanted.keepaliveSeconds() : 0);
+        output = new StreamOutput(engine, lock, state, progress, queue, memory, growth, probes,
+                copying);
+        shown = new ShownConnection(state, settings, id, queue.queuePair().number());
+        end = new ConnectionEnd(engine, lock, state, copying, shown, parts);
+        wait = new ConnectionWait(engine, lock);
     }
 
     private StreamQueue queue() throws RdmaException {
@@ -172,11 +142,11 @@ public final class SocketConnection
     // ---------------------------------------------------------------- what it is
 
     public InetSocketAddress localAddress() {
-        return localAddress;
+        return shown.localAddress();
     }
 
     public InetSocketAddress peerAddress() {
-        return peerAddress;
+        return shown.peerAddress();
     }
 
     /** {@return what it has on its device} */
@@ -184,27 +154,11 @@ public final class SocketConnection
         return settings;
     }
 
-    // ---------------------------------------------------------------- what it shows
-
     @Override
     public @Nullable SocketConnectionData data() {
         lock.lock();
         try {
-            if (phase == Phase.FREED) {
-                return null;
-            }
-            StreamFigures figures = figures();
-            return new SocketConnectionData(device, queuePair,
-                    wasAccepted ? "accept" : "connect", state(),
-                    localAddress.getAddress().getHostAddress(), localAddress.getPort(),
-                    peerAddress.getAddress().getHostAddress(), peerAddress.getPort(),
-                    figures.receiveBuffer(), figures.sendBuffer(), figures.readable(),
-                    figures.unacknowledged(), figures.receiveCredits(), figures.sendCredits(),
-                    figures.receiveRoom(), figures.sendRoom(), figures.receivedBytes(),
-                    figures.sentBytes(), figures.mappedBytes(), keepaliveSeconds,
-                    phase == Phase.CONNECTING
-                            ? 0
-                            : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - establishedNs));
+            return shown.data(probes.keepaliveSeconds());
         } finally {
             lock.unlock();
         }
@@ -212,59 +166,12 @@ public final class SocketConnection
 
     /** {@return what events tell of it} */
     SocketEvents.Ends ends() {
-        return new SocketEvents.Ends(localAddress, peerAddress, device, queuePair);
+        return shown.ends();
     }
 
     /** The application has accepted it. */
     void recordAccept() {
-        if (SocketEvents.recordsAccepts()) {
-            SocketEvents.accept(ends(), System.nanoTime() - establishedNs);
-        }
-    }
-
-    private void recordEnd() {
-        if (phase != Phase.ESTABLISHED || !SocketEvents.recordsCloses()) {
-            return;
-        }
-        StreamFigures figures = figures();
-        End end = end();
-        SocketEvents.close(end, ends(), System.nanoTime() - establishedNs, figures.sentBytes(),
-                figures.receivedBytes(), figures.mappedBytes(), end == End.BROKEN ? failure : null);
-    }
-
-    private End end() {
-        if (failure != null) {
-            return End.BROKEN;
-        }
-        if (isGivenUp) {
-            return End.GIVEN_UP;
-        }
-        if (isAborted) {
-            return End.ABORTED;
-        }
-        return wasClosedByPeer ? End.CLOSED_BY_PEER : End.CLOSED;
-    }
-
-    private StreamFigures figures() {
-        RsocketStream open = stream;
-        return open == null ? StreamFigures.ofNone(settings) : open.figures();
-    }
-
-    private String state() {
-        RsocketStream open = stream;
-        if (isClosing) {
-            return "CLOSING";
-        }
-        if (phase == Phase.CONNECTING || open == null) {
-            return "CONNECTING";
-        }
-        if (failure != null) {
-            return "BROKEN";
-        }
-        if (open.isInputEnded()) {
-            return open.isOutputEnded() ? "ENDED" : "INPUT_ENDED";
-        }
-        return open.isOutputEnded() ? "OUTPUT_ENDED" : "ESTABLISHED";
+        shown.recordAccept();
     }
 
     // ---------------------------------------------------------------- the beginning
@@ -290,7 +197,7 @@ public final class SocketConnection
         engine.open().add(this);
         lock.lock();
         try {
-            wasAccepted = true;
+            shown.onAccepting();
             begin(peer);
             id.userContext(this);
             queue.requestNotification();
@@ -300,11 +207,9 @@ public final class SocketConnection
         }
     }
 
-    private RsocketStream begin(ConnectionData peer) {
+    private void begin(ConnectionData peer) {
         queue.onPeer(peer);
-        RsocketStream begun = new RsocketStream(settings, memory.receiveBuffer(), peer);
-        stream = begun;
-        return begun;
+        state.begin(new RsocketStream(settings, memory.receiveBuffer(), peer));
     }
 
     @Override
@@ -314,7 +219,7 @@ public final class SocketConnection
             switch (event.type()) {
                 case ESTABLISHED -> onEstablished(event);
                 case REJECTED, UNREACHABLE, CONNECT_ERROR -> {
-                    if (phase == Phase.CONNECTING) {
+                    if (state.isConnecting()) {
                         refuse(event.failure("connect"));
                     }
                 }
@@ -330,54 +235,51 @@ public final class SocketConnection
     }
 
     private void onEstablished(CmEvent event) {
-        if (phase != Phase.CONNECTING || isClosing) {
+        if (!state.isConnecting() || state.isClosing()) {
             return;
         }
         try {
-            if (stream == null) {
+            if (state.stream() == null) {
                 begin(ConnectionData.decode(event.privateData()));
             }
             establish();
-            process(true);
+            progress.process(true);
         } catch (RsocketException e) {
             refuse(e);
         }
     }
 
     private void establish() {
-        phase = Phase.ESTABLISHED;
-        establishedNs = System.nanoTime();
-        scheduleProbe();
+        state.establish();
+        shown.onEstablished();
+        probes.start();
         observer.onEstablished(this);
     }
 
     private void refuse(IOException why) {
-        failure = why;
-        isBroken = true;
+        state.refuse(why);
         observer.onRefused(this, why);
         close(0);
     }
 
     private void onEnded(String reset) {
-        if (phase == Phase.CONNECTING && !isClosing) {
+        if (state.isConnecting() && !state.isClosing()) {
             refuse(new SocketException(reset));
             return;
         }
-        RsocketStream open = stream;
-        if (phase == Phase.FREED || open == null) {
+        RsocketStream open = state.stream();
+        if (state.isFreed() || open == null) {
             return;
         }
         // What came before the end counts.
-        process(false);
+        progress.process(false);
         open.onConnectionEnded();
         if (open.wasReset()) {
-            fail(new SocketException(reset));
+            state.fail(new SocketException(reset));
         }
-        isBroken = true;
+        state.breakOff();
         signal();
     }
-
-    // ---------------------------------------------------------------- keepalive
 
     /**
      * Probes an idle peer from now on.
@@ -387,75 +289,7 @@ public final class SocketConnection
     public void keepalive(int seconds) {
         lock.lock();
         try {
-            if (seconds == keepaliveSeconds) {
-                return;
-            }
-            keepaliveSeconds = seconds;
-            keepaliveChanges++;
-            if (phase == Phase.ESTABLISHED) {
-                scheduleProbe();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void scheduleProbe() {
-        cancel(probing);
-        if (keepaliveSeconds > 0) {
-            int changes = keepaliveChanges;
-            probing = engine.schedule(Duration.ofSeconds(keepaliveSeconds), () -> probe(changes));
-        }
-    }
-
-    /** A dead peer does not acknowledge, and the device ends the connection. */
-    private void probe(int changes) {
-        lock.lock();
-        try {
-            RsocketStream open = stream;
-            if (changes != keepaliveChanges) {
-                // Another time was set since, from when on it counts.
-                return;
-            }
-            if (phase != Phase.ESTABLISHED || isBroken || open == null) {
-                return;
-            }
-            if (!hasMoved) {
-                open.probe();
-                process(false);
-            }
-            hasMoved = false;
-            scheduleProbe();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    // ---------------------------------------------------------------- starving
-
-    /**
-     * The application cannot write. If the peer has acknowledged everything, nothing is on its way that a dead one would not
-     * acknowledge, and the application would wait for its credits for ever.
-     */
-    private void watchStarving() {
-        if (starving == null && !isWritable()) {
-            starving = engine.schedule(STARVED, this::probeStarved);
-        }
-    }
-
-    private void probeStarved() {
-        lock.lock();
-        try {
-            starving = null;
-            RsocketStream open = stream;
-            if (open == null || isWritable()) {
-                return;
-            }
-            if (open.isDrained()) {
-                open.probe();
-                process(false);
-            }
-            watchStarving();
+            probes.keepalive(seconds);
         } finally {
             lock.unlock();
         }
@@ -467,147 +301,30 @@ public final class SocketConnection
     public void onCompletions() {
         lock.lock();
         try {
-            look(true);
+            progress.look(true);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Handles what has completed, posts what follows, and tells of that and of what the caller has changed. */
-    private void process(boolean isArming) {
-        RsocketStream open = stream;
-        if (open != null && phase != Phase.FREED) {
-            boolean _ = advance(open, isArming);
-            signal();
-        }
-    }
-
-    /** As {@link #process}, where the caller has changed nothing: those who look again and again mostly find nothing to tell. */
-    private void look(boolean isArming) {
-        RsocketStream open = stream;
-        if (open != null && phase != Phase.FREED && advance(open, isArming)) {
-            signal();
-        }
-    }
-
-    /** {@return whether there was anything to handle or to post} */
-    private boolean advance(RsocketStream open, boolean isArming) {
-        try {
-            if (isArming) {
-                queue.requestNotification();
-            }
-            boolean hadCompletions = queue.poll(handler);
-            return transmit(open) || hadCompletions;
-        } catch (RdmaException e) {
-            fail(e);
-            return true;
-        }
-    }
-
-    /** {@return whether anything was to be sent} */
-    private boolean transmit(RsocketStream open) throws RdmaException {
-        boolean isAny = false;
-        while (!isBroken && open.pollTransmit(out)) {
-            queue.post(out);
-            isAny = true;
-        }
-        return isAny;
-    }
-
-    private void onCompletion(WorkCompletion completion) throws RdmaException {
-        boolean isReceive = StreamQueue.isReceive(completion.id());
-        RsocketStream open = Objects.requireNonNull(stream);
-        if (!completion.isSuccess()) {
-            onFailed(open, completion, isReceive);
-            return;
-        }
-        hasMoved = true;
-        if (!isReceive) {
-            open.onSent(completion.id());
-            return;
-        }
-        int word = queue.nextWord(completion.immediate());
-        if (!isBroken) {
-            queue.postReceiveAgain();
-        }
-        // Sends fail once the peer has gone, and what it sent before counts.
-        if (!hasLied) {
-            onWord(open, word);
-        }
-    }
-
-    private void onWord(RsocketStream open, int word) {
-        if (phase == Phase.CONNECTING) {
-            // The peer has the answer, whether or not its confirmation has arrived.
-            establish();
-        }
-        try {
-            if (Message.isCredits(word)) {
-                open.onCredits(word, memory.takeSlot(open.nextSlot()));
-            } else if (Message.isMapping(word)) {
-                open.onMapping(Message.index(word), memory::mapping);
-            } else {
-                open.onMessage(word);
-            }
-            if (open.hasPeerDisconnected() && failure instanceof SocketException) {
-                // A send has failed first, because the peer had closed.
-                failure = null;
-            }
-        } catch (RsocketException e) {
-            hasLied = true;
-            fail(e);
-            open.onConnectionEnded();
-            // The peer learns that there is no connection any more.
-            engine.execute(this::disconnect);
-        }
-    }
-
-    /** After the end, requests fail that nobody needs any more. Receives that fail say nothing. */
-    private void onFailed(RsocketStream open, WorkCompletion completion, boolean isReceive) {
-        if (isReceive || isBroken) {
-            return;
-        }
-        if (!open.isDisconnected()) {
-            boolean isCause = completion.status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED;
-            fail(isCause
-                    ? new SocketException("Connection lost: " + completion.explanation())
-                    : new SocketException("Connection reset"));
-        }
-        isBroken = true;
-        open.onConnectionEnded();
-    }
-
-    private void fail(IOException why) {
-        if (failure == null) {
-            failure = why;
-        }
-        isBroken = true;
-    }
-
     private void signal() {
-        boolean hasInput = isReadable();
-        boolean hasOutput = isWritable();
+        boolean hasInput = state.isReadable();
+        boolean hasOutput = state.isWritable();
         if (hasInput) {
             readable.signalAll();
         }
-        if (hasOutput || isMappedWritable()) {
+        if (hasOutput || state.isMappedWritable()) {
             writable.signalAll();
         }
         if (hasInput || hasOutput) {
             listener.onReady(hasInput, hasOutput);
         }
         wait.signal();
-        leaveIfEnded();
-        freeIfOver();
+        end.leaveIfEnded();
+        end.freeIfOver();
     }
 
-    // ---------------------------------------------------------------- reading
-
-    private boolean isReadable() {
-        RsocketStream open = stream;
-        return isClosing || isBroken || open == null || open.readable() > 0
-                || open.isInputEnded();
-    }
+    // ---------------------------------------------------------------- reading and writing
 
     /**
      * Reads what is there.
@@ -620,87 +337,9 @@ public final class SocketConnection
     public long read(ByteBuffer[] to, int first, long wanted) throws IOException {
         lock.lock();
         try {
-            RsocketStream open = requireOpen();
-            if (open.readable() == 0 && !isLeftToSelector()) {
-                engine.moved();
-                look(false);
-            }
-            hasJustRead = false;
-            if (open.readable() == 0 || phase == Phase.FREED) {
-                throwFailure();
-                open.onEmpty();
-                return open.isInputEnded() ? -1 : 0;
-            }
-            isReading = true;
-            hasJustRead = true;
-            try {
-                return copy(open, to, first, wanted);
-            } finally {
-                isReading = false;
-                stopCopying(open);
-            }
+            return input.read(to, first, wanted, listener.isSelected());
         } finally {
             lock.unlock();
-        }
-    }
-
-    /**
-     * {@return whether a read that finds nothing leaves the device to others} Event loops read until nothing is left, also in threads that go away
-     * then: the device would wait for one of these to come back, and not run for the thread that selects.
-     */
-    private boolean isLeftToSelector() {
-        return hasJustRead || listener.isSelected();
-    }
-
-    private long copy(RsocketStream open, ByteBuffer[] to, int first, long wanted) {
-        long copied = 0;
-        int buffer = first;
-        while (copied < wanted && open.readable() > 0) {
-            while (!to[buffer].hasRemaining()) {
-                buffer++;
-            }
-            int count = (int) Math.min(wanted - copied, open.readableRun());
-            int offset = open.readOffset();
-            boolean isLarger = open.isReadingLarger();
-            lock.unlock();
-            try {
-                memory.get(isLarger, offset, count, to, buffer);
-            } finally {
-                lock.lock();
-            }
-            open.read(count);
-            copied += count;
-        }
-        if (mayGrowInput && open.wantsLargerInput()) {
-            mayGrowInput = false;
-            RemoteRange larger = memory.enlargeInput();
-            if (larger != null) {
-                open.enlargeInput(larger);
-            }
-        }
-        return copied;
-    }
-
-    /** Does what had to wait for the thread that copied, and gives the peer its credits. */
-    private void stopCopying(RsocketStream open) {
-        if (!isReading && owesInputShutdown) {
-            owesInputShutdown = false;
-            open.shutdownInput();
-        }
-        if (!isReading && !isWriting && owesDisconnect) {
-            owesDisconnect = false;
-            open.disconnect();
-        }
-        if (!isReading && !isWriting && owesFreeing) {
-            owesFreeing = false;
-            engine.execute(this::free);
-            return;
-        }
-        try {
-            boolean _ = transmit(open);
-        } catch (RdmaException e) {
-            fail(e);
-            signal();
         }
     }
 
@@ -714,14 +353,6 @@ public final class SocketConnection
         wait.await(readable, isReadable, timeoutNs);
     }
 
-    // ---------------------------------------------------------------- writing
-
-    private boolean isWritable() {
-        RsocketStream open = stream;
-        return isClosing || isBroken || open == null || open.isOutputEnded()
-                || open.isRoomy();
-    }
-
     /**
      * Writes as much as is possible now.
      *
@@ -733,124 +364,15 @@ public final class SocketConnection
     public long write(ByteBuffer[] from, int first, long wanted) throws IOException {
         lock.lock();
         try {
-            RsocketStream open = requireOpen();
-            requireOutput(open);
-            if (!hasStalled) {
-                open.startWrite();
-            }
-            isWriting = true;
-            try {
-                long written = copy(open, wanted, from, first);
-                hasStalled = written < wanted;
-                return written;
-            } finally {
-                isWriting = false;
-                stopCopying(open);
-            }
+            return output.write(from, first, wanted);
         } finally {
             lock.unlock();
         }
     }
 
-    private long copy(RsocketStream open, long wanted, ByteBuffer[] from, int first)
-            throws IOException {
-        if (mayGrowOutput && open.wantsLargerOutput()) {
-            mayGrowOutput = false;
-            int larger = memory.enlargeOutput();
-            if (larger > 0) {
-                open.enlargeOutput(larger);
-            }
-        }
-        long written = 0;
-        int buffer = first;
-        boolean hasLooked = false;
-        while (written < wanted) {
-            int count = isBroken
-                    ? 0
-                    : open.writable((int) Math.min(wanted - written, Integer.MAX_VALUE));
-            if (count == 0) {
-                if (hasLooked || isBroken) {
-                    watchStarving();
-                    return written;
-                }
-                engine.moved();
-                if (!engine.isLedByAnother()) {
-                    look(false);
-                }
-                hasLooked = true;
-                continue;
-            }
-            if (!writeOne(open, count, from, buffer)) {
-                return written;
-            }
-            buffer = StreamMemory.advance(from, buffer, count);
-            written += count;
-            hasLooked = false;
-        }
-        return written;
-    }
-
-    /** {@return whether the bytes were sent} The output may end while they are copied. */
-    private boolean writeOne(RsocketStream open, int count, ByteBuffer[] from, int buffer)
-            throws IOException {
-        boolean isInline = open.isInline(count);
-        int offset = open.writeOffset();
-        boolean isLarger = open.isWritingLarger();
-        lock.unlock();
-        try {
-            if (isInline) {
-                queue.putInline(count, from, buffer);
-            } else {
-                memory.put(isLarger, offset, count, from, buffer);
-            }
-        } finally {
-            lock.lock();
-        }
-        if (isBroken || open.isOutputEnded() || owesDisconnect) {
-            return false;
-        }
-        open.write(count, out);
-        try {
-            queue.post(out);
-        } catch (RdmaException e) {
-            fail(e);
-            signal();
-            throw e;
-        }
-        return true;
-    }
-
     /** Waits until something can be written, or nothing can any more. As {@link #awaitReadable}. */
     public void awaitWritable(long timeoutNs) {
         wait.await(writable, isWritable, timeoutNs);
-    }
-
-    private void requireOutput(RsocketStream open) throws IOException {
-        if (isBroken || open.isOutputEnded()) {
-            throwFailure();
-            throw new IOException("Broken pipe");
-        }
-    }
-
-    private RsocketStream requireOpen() throws IOException {
-        RsocketStream open = stream;
-        if (open == null) {
-            throwFailure();
-            throw new SocketException("Socket is not connected");
-        }
-        return open;
-    }
-
-    private void throwFailure() throws IOException {
-        IOException why = failure;
-        if (why instanceof SocketException) {
-            SocketException again = new SocketException(why.getMessage());
-            again.initCause(why);
-            throw again;
-        }
-        if (why != null) {
-            throw new IOException(why.getMessage(), why);
-        }
     }
 
     // ---------------------------------------------------------------- mappings
@@ -863,10 +385,10 @@ public final class SocketConnection
     public void map(long offset, MemorySegment segment) throws IOException {
         lock.lock();
         try {
-            RsocketStream open = requireOpen();
-            requireOutput(open);
+            RsocketStream open = state.requireOpen();
+            state.requireOutput(open);
             mapped.add(open, id.protectionDomain(), offset, segment);
-            process(false);
+            progress.process(false);
         } finally {
             lock.unlock();
         }
@@ -876,7 +398,7 @@ public final class SocketConnection
     public void unmap(long offset) throws IOException {
         lock.lock();
         try {
-            mapped.remove(requireOpen(), offset);
+            mapped.remove(state.requireOpen(), offset);
         } finally {
             lock.unlock();
         }
@@ -890,66 +412,15 @@ public final class SocketConnection
     public int writeMapped(ByteBuffer[] from, int wanted, long offset) throws IOException {
         lock.lock();
         try {
-            RsocketStream open = requireOpen();
-            requireOutput(open);
-            process(false);
-            isWriting = true;
-            try {
-                return copyMapped(open, from, wanted, offset);
-            } finally {
-                isWriting = false;
-                stopCopying(open);
-            }
+            return output.writeMapped(from, wanted, offset);
         } finally {
             lock.unlock();
         }
     }
 
-    private int copyMapped(RsocketStream open, ByteBuffer[] from, int wanted, long offset)
-            throws IOException {
-        int written = 0;
-        while (written < wanted) {
-            long at = offset + written;
-            Mapping to = open.mapping(at);
-            if (to == null) {
-                if (written > 0) {
-                    return written;
-                }
-                throw new IOException("the peer has mapped nothing at offset " + at);
-            }
-            int count = isBroken ? 0 : open.mappedWritable(to, at, wanted - written);
-            if (count == 0) {
-                return written;
-            }
-            int buffered = open.writeOffset();
-            boolean isLarger = open.isWritingLarger();
-            lock.unlock();
-            try {
-                memory.put(isLarger, buffered, count, from, 0);
-            } finally {
-                lock.lock();
-            }
-            if (isBroken || open.isOutputEnded()) {
-                return written;
-            }
-            open.writeMapped(to, at, count, out);
-            queue.post(out);
-            StreamMemory.advance(from, 0, count);
-            written += count;
-        }
-        return written;
-    }
-
-    /** {@return whether more can be written to mappings} */
-    private boolean isMappedWritable() {
-        RsocketStream open = stream;
-        return isClosing || isBroken || open == null || open.isOutputEnded()
-                || open.hasMappedRoom();
-    }
-
     /** As {@link #awaitWritable}. */
     public void awaitMappedWritable(long timeoutNs) {
-        wait.await(writable, this::isMappedWritable, timeoutNs);
+        wait.await(writable, state::isMappedWritable, timeoutNs);
     }
 
     // ---------------------------------------------------------------- waiting
@@ -968,7 +439,7 @@ public final class SocketConnection
     public void poll() {
         lock.lock();
         try {
-            look(false);
+            progress.look(false);
         } finally {
             lock.unlock();
         }
@@ -978,8 +449,8 @@ public final class SocketConnection
     public int available() {
         lock.lock();
         try {
-            RsocketStream open = stream;
-            return open == null || phase == Phase.FREED ? 0 : open.readable();
+            RsocketStream open = state.stream();
+            return open == null || state.isFreed() ? 0 : open.readable();
         } finally {
             lock.unlock();
         }
@@ -1001,10 +472,10 @@ public final class SocketConnection
     public void shutdownOutput() {
         lock.lock();
         try {
-            RsocketStream open = stream;
+            RsocketStream open = state.stream();
             if (open != null) {
                 open.shutdownOutput();
-                process(false);
+                progress.process(false);
             }
         } finally {
             lock.unlock();
@@ -1015,16 +486,11 @@ public final class SocketConnection
     public void shutdownInput() {
         lock.lock();
         try {
-            RsocketStream open = stream;
-            if (open == null) {
-                return;
+            RsocketStream open = state.stream();
+            if (open != null) {
+                copying.shutdownInput(open);
+                progress.process(false);
             }
-            if (isReading) {
-                owesInputShutdown = true;
-            } else {
-                open.shutdownInput();
-            }
-            process(false);
         } finally {
             lock.unlock();
         }
@@ -1038,26 +504,11 @@ public final class SocketConnection
     public void close(int lingerSeconds) {
         lock.lock();
         try {
-            if (isClosing) {
+            if (state.isClosing()) {
                 return;
             }
-            isClosing = true;
-            RsocketStream open = stream;
-            wasClosedByPeer = open != null && open.hasPeerDisconnected();
-            if (phase != Phase.ESTABLISHED || open == null || lingerSeconds == 0) {
-                isAborted = !isBroken;
-                isBroken = true;
-            } else if (!isBroken) {
-                if (isReading || isWriting) {
-                    owesDisconnect = true;
-                } else {
-                    open.disconnect();
-                }
-                closing = engine.schedule(
-                        lingerSeconds < 0 ? PATIENCE : Duration.ofSeconds(lingerSeconds),
-                        this::giveUp);
-            }
-            process(false);
+            end.close(lingerSeconds);
+            progress.process(false);
             signal();
         } finally {
             lock.unlock();
@@ -1070,75 +521,7 @@ public final class SocketConnection
      * @return whether that came in time
      */
     public boolean awaitOver(long timeoutNs) {
-        long endNs = System.nanoTime() + timeoutNs;
-        engine.onSleep();
-        lock.lock();
-        try {
-            while (!isFreeing) {
-                long leftNs = endNs - System.nanoTime();
-                if (leftNs <= 0) {
-                    return false;
-                }
-                long _ = over.awaitNanos(leftNs);
-            }
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            lock.unlock();
-            engine.onAwake();
-        }
-    }
-
-    private void giveUp() {
-        lock.lock();
-        try {
-            isGivenUp = !isOver;
-            isBroken = true;
-            freeIfOver();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Both directions have ended, and the peer's device knows it. The peer's {@code close} waits for that to be said: it need not
-     * wait for this side's application.
-     */
-    private void leaveIfEnded() {
-        RsocketStream open = stream;
-        if (!hasLeft && !isClosing && !isBroken && open != null && open.hasToldEnd()) {
-            hasLeft = true;
-            engine.execute(this::disconnect);
-        }
-    }
-
-    private void freeIfOver() {
-        RsocketStream open = stream;
-        boolean isDrained = open == null || (open.isDisconnected() && open.isDrained());
-        if (!isClosing || isFreeing || !(isBroken || isDrained)) {
-            return;
-        }
-        if (!isOver) {
-            isOver = true;
-            recordEnd();
-            if (!isBroken && open != null && !open.hasToldEnd()) {
-                // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
-                answering = engine.schedule(LAST_ANSWERS, this::giveUp);
-            }
-        }
-        if (isBroken || open == null || open.hasToldEnd()) {
-            isFreeing = true;
-            over.signalAll();
-            engine.execute(this::free);
-        }
-    }
-
-    private void cancel(SocketEngine.@Nullable Timer timer) {
-        if (timer != null) {
-            engine.cancel(timer);
-        }
+        return end.awaitOver(timeoutNs);
     }
 
     private void disconnect() {
@@ -1152,16 +535,12 @@ public final class SocketConnection
     private void free() {
         lock.lock();
         try {
-            if (isReading || isWriting) {
-                owesFreeing = true;
+            if (!copying.mayFree()) {
                 return;
             }
-            phase = Phase.FREED;
-            stream = ended();
-            cancel(probing);
-            cancel(starving);
-            cancel(closing);
-            cancel(answering);
+            state.free();
+            probes.cancel();
+            end.cancel();
         } finally {
             lock.unlock();
         }
@@ -1172,18 +551,8 @@ public final class SocketConnection
         observer.onFreed(this);
     }
 
-    /** {@return the stream, of which nothing can be read or written any more} */
-    private @Nullable RsocketStream ended() {
-        RsocketStream open = stream;
-        if (open != null) {
-            open.onConnectionEnded();
-            open.shutdownInput();
-        }
-        return open;
-    }
-
     @Override
     public String toString() {
-        return localAddress + " → " + peerAddress;
+        return shown.toString();
     }
 }

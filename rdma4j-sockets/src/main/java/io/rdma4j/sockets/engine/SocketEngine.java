@@ -188,10 +188,12 @@ public final class SocketEngine implements Leadership {
         }
     }
 
-    /** Forgets what was scheduled, unless it has run. It holds what it would have needed no longer. */
-    void cancel(Timer timer) {
-        timer.isCancelled = true;
-        execute(() -> timers.remove(timer));
+    /** Forgets what was scheduled, if anything was, unless it has run. It holds what it would have needed no longer. */
+    void cancel(@Nullable Timer timer) {
+        if (timer != null) {
+            timer.isCancelled = true;
+            execute(() -> timers.remove(timer));
+        }
     }
 
     /** {@return whether the calling thread is the one that handles what happens} It must not wait for that then. */

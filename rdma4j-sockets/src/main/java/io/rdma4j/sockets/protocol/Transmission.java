@@ -20,6 +20,8 @@ public final class Transmission {
         NOTHING
     }
 
+    private static final RemoteRange NO_RANGE = new RemoteRange(0, 0, 0);
+    private static final Mapping NO_MAPPING = new Mapping(0, NO_RANGE);
     private static final int SHIFT = 32;
     private static final int SEQUENCED = 1;
     private static final int CONTROL = 2;
@@ -34,8 +36,8 @@ public final class Transmission {
     private boolean hasWord;
     private int word;
     private long id;
-    private RemoteRange range = new RemoteRange(0, 0, 0);
-    private Mapping mapping = new Mapping(0, range);
+    private RemoteRange range = NO_RANGE;
+    private Mapping mapping = NO_MAPPING;
 
     /** {@return what the WRITE carries} */
     public Content content() {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.sockets.engine;
+
+import io.rdma4j.sockets.protocol.RsocketStream;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.SocketException;
+
+/** How far a connection is, why it has failed, and what its application can do therefore. Not thread safe: its connection guards it. */
+final class ConnectionState {
+    private enum Phase {
+        CONNECTING, ESTABLISHED, FREED
+    }
+
+    private Phase phase = Phase.CONNECTING;
+    private @Nullable RsocketStream stream;
+    private @Nullable IOException failure;
+    /** Nothing can be sent or will come any more. */
+    private boolean isBroken;
+    private boolean isClosing;
+
+    // ---------------------------------------------------------------- how far it is
+
+    boolean isConnecting() {
+        return phase == Phase.CONNECTING;
+    }
+
+    boolean isEstablished() {
+        return phase == Phase.ESTABLISHED;
+    }
+
+    boolean isFreed() {
+        return phase == Phase.FREED;
+    }
+
+    /** {@return the stream, null before the peer's data are known} */
+    @Nullable
+    RsocketStream stream() {
+        return stream;
+    }
+
+    /** The peer's data are known. */
+    void begin(RsocketStream begun) {
+        stream = begun;
+    }
+
+    void establish() {
+        phase = Phase.ESTABLISHED;
+    }
+
+    /** The application has closed it. */
+    void close() {
+        isClosing = true;
+    }
+
+    boolean isClosing() {
+        return isClosing;
+    }
+
+    /** Nothing can be read or written any more, as its memory goes. */
+    void free() {
+        phase = Phase.FREED;
+        RsocketStream open = stream;
+        if (open != null) {
+            open.onConnectionEnded();
+            open.shutdownInput();
+        }
+    }
+
+    // ---------------------------------------------------------------- why it has failed
+
+    boolean isBroken() {
+        return isBroken;
+    }
+
+    /** Nothing can be sent or will come any more; why that is may be known already. */
+    void breakOff() {
+        isBroken = true;
+    }
+
+    /** It has failed, for this reason unless there was one before. */
+    void fail(IOException why) {
+        if (failure == null) {
+            failure = why;
+        }
+        isBroken = true;
+    }
+
+    /** It was never established, for this reason whatever was before. */
+    void refuse(IOException why) {
+        failure = why;
+        isBroken = true;
+    }
+
+    /** The peer has closed it. If a send has failed first, that was why. */
+    void onClosedByPeer() {
+        if (failure instanceof SocketException) {
+            failure = null;
+        }
+    }
+
+    @Nullable
+    IOException failure() {
+        return failure;
+    }
+
+    // ---------------------------------------------------------------- what the application can do
+
+    /** {@return whether a read does not wait} */
+    boolean isReadable() {
+        RsocketStream open = stream;
+        return isClosing || isBroken || open == null || open.readable() > 0
+                || open.isInputEnded();
+    }
+
+    /** {@return whether a write does not wait} */
+    boolean isWritable() {
+        RsocketStream open = stream;
+        return isClosing || isBroken || open == null || open.isOutputEnded()
+                || open.isRoomy();
+    }
+
+    /** {@return whether a write to a mapping does not wait} */
+    boolean isMappedWritable() {
+        RsocketStream open = stream;
+        return isClosing || isBroken || open == null || open.isOutputEnded()
+                || open.hasMappedRoom();
+    }
+
+    RsocketStream requireOpen() throws IOException {
+        RsocketStream open = stream;
+        if (open == null) {
+            throwFailure();
+            throw new SocketException("Socket is not connected");
+        }
+        return open;
+    }
+
+    void requireOutput(RsocketStream open) throws IOException {
+        if (isBroken || open.isOutputEnded()) {
+            throwFailure();
+            throw new IOException("Broken pipe");
+        }
+    }
+
+    void throwFailure() throws IOException {
+        IOException why = failure;
+        if (why instanceof SocketException) {
+            SocketException again = new SocketException(why.getMessage());
+            again.initCause(why);
+            throw again;
+        }
+        if (why != null) {
+            throw new IOException(why.getMessage(), why);
+        }
+    }
+}
