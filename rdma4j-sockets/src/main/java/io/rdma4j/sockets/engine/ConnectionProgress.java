@@ -96,9 +96,11 @@ final class ConnectionProgress {
         return isAny;
     }
 
-    /** Bytes that the application has written are in their place: sends them. */
-    void send(RsocketStream open, int count) throws RdmaException {
-        open.write(count, out);
+    /** Bytes that the application has written are in their place: sends them, now or with others. */
+    void send(RsocketStream open, int count, boolean isInline) throws RdmaException {
+        if (!open.write(count, isInline, out)) {
+            return;
+        }
         try {
             queue.post(out);
         } catch (RdmaException e) {

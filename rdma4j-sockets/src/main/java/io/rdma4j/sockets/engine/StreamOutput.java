@@ -64,6 +64,10 @@ final class StreamOutput {
         long written = 0;
         int buffer = first;
         boolean hasLooked = false;
+        if (open.isAboutToGather() && !engine.isLedByAnother()) {
+            // Perhaps messages have completed meanwhile, and these bytes need not wait.
+            progress.look(false);
+        }
         while (written < wanted) {
             int count = state.isBroken()
                     ? 0
@@ -109,7 +113,7 @@ final class StreamOutput {
         if (state.isBroken() || open.isOutputEnded() || copying.owesDisconnect()) {
             return false;
         }
-        progress.send(open, count);
+        progress.send(open, count, isInline);
         return true;
     }
 
@@ -119,6 +123,7 @@ final class StreamOutput {
     int writeMapped(ByteBuffer[] from, int wanted, long offset) throws IOException {
         RsocketStream open = state.requireOpen();
         state.requireOutput(open);
+        open.flush();
         progress.process(false);
         copying.startWriting();
         try {

@@ -13,8 +13,11 @@ import java.util.function.IntFunction;
  * One end of a stream, as soon as both sides have each other's {@link ConnectionData}.
  *
  * <p>The caller posts what {@link #write}, {@link #writeMapped} and {@link #pollTransmit} fill in, in that order, and calls {@link #pollTransmit} again
- * after {@link #onMessage}, {@link #onSent}, {@link #read}, {@link #shutdownOutput}, {@link #shutdownInput}, {@link #disconnect},
+ * after {@link #onMessage}, {@link #onSent}, {@link #read}, {@link #flush}, {@link #shutdownOutput}, {@link #shutdownInput}, {@link #disconnect},
  * {@link #map} and {@link #probe}, until it returns false. One thread at a time.
+ *
+ * <p>While some messages have not completed, the bytes of further writes are gathered in the send buffer. They leave as one message when that is as long as
+ * messages get, when nothing more can be gathered, when a message completes, so that few are on their way, and before whatever has to come behind them.
  *
  * <pre>
  *                    shutdownOutput                 SHUTDOWN from the peer
@@ -116,13 +119,13 @@ public final class RsocketStream {
         return sender.isInLarger();
     }
 
-    /** {@return whether the send buffer was full again and again, while the peer had room: a larger one helps} */
+    /** {@return whether the send buffer was full again and again, while the peer had room: a larger one helps} Not while bytes are gathered. */
     public boolean wantsLargerOutput() {
         return canWrite && sender.wantsLarger();
     }
 
     /**
-     * Sends from another buffer from now on; once. What is in the one before has to stay there until it has completed.
+     * Sends from another buffer from now on; once, and not while bytes are gathered. What is in the one before has to stay there until it has completed.
      *
      * @param bytes the size of the other buffer
      */
@@ -131,12 +134,29 @@ public final class RsocketStream {
     }
 
     /**
-     * Sends bytes.
+     * Sends bytes, or gathers them with others for one message while earlier ones are on their way.
      *
      * @param count at most what {@link #writable} has said, at least 1
+     * @param isInline what {@link #isInline} has said
+     * @return whether there is something to send; otherwise {@link #pollTransmit} sends it later
      */
-    public void write(int count, Transmission out) {
-        sender.send(count, out);
+    public boolean write(int count, boolean isInline, Transmission out) {
+        return sender.write(count, isInline, out);
+    }
+
+    /** {@return whether the next bytes would be the first that are gathered} Not if messages have completed of which the stream does not know yet. */
+    public boolean isAboutToGather() {
+        return sender.isAboutToGather();
+    }
+
+    /** {@return whether bytes are gathered} */
+    public boolean isGathering() {
+        return sender.isGathering();
+    }
+
+    /** Lets bytes that are gathered wait for no more. */
+    public void flush() {
+        sender.hurry();
     }
 
     /** {@return whether no byte can be written any more} */
@@ -209,6 +229,7 @@ public final class RsocketStream {
             return;
         }
         canWrite = false;
+        sender.hurry();
         if (canRead) {
             owesShutdown = true;
         } else {
@@ -229,6 +250,7 @@ public final class RsocketStream {
     /** Both ends: what was written still leaves. */
     public void disconnect() {
         canWrite = false;
+        sender.hurry();
         shutdownInput();
     }
 
@@ -269,6 +291,7 @@ public final class RsocketStream {
         owesShutdown = false;
         owesDisconnect = false;
         owesProbe = false;
+        sender.drop();
     }
 
     // ---------------------------------------------------------------- mappings
@@ -290,6 +313,7 @@ public final class RsocketStream {
         }
         ownMappings.set(index);
         unsent.add(new OwnMapping(mapping, index));
+        sender.hurry();
         return index;
     }
 
@@ -309,7 +333,7 @@ public final class RsocketStream {
         return null;
     }
 
-    /** {@return how many of so many bytes {@link #writeMapped} can take now} */
+    /** {@return how many of so many bytes {@link #writeMapped} can take now} None before {@link #flush}, if bytes are gathered. */
     public int mappedWritable(Mapping to, long offset, int wanted) {
         long left = to.range().length() - (offset - to.offset());
         return canWrite ? sender.mappedRoom(Math.min(wanted, left)) : 0;
@@ -433,6 +457,10 @@ public final class RsocketStream {
         if (isDisconnected) {
             return false;
         }
+        if (sender.isDue()) {
+            sender.send(out);
+            return true;
+        }
         if (!unsent.isEmpty() && sender.canSendMapping()) {
             OwnMapping next = unsent.remove();
             sender.sendMapping(next.mapping(), next.index(), out);
@@ -449,12 +477,13 @@ public final class RsocketStream {
         if (hasSentDisconnect) {
             return false;
         }
-        if (owesDisconnect) {
+        boolean mayEnd = !sender.isGathering();
+        if (owesDisconnect && mayEnd) {
             owesDisconnect = false;
             owesShutdown = false;
             hasSentDisconnect = true;
             out.message(Message.of(Message.CONTROL, Message.DISCONNECT), true);
-        } else if (owesShutdown) {
+        } else if (owesShutdown && mayEnd) {
             owesShutdown = false;
             out.message(Message.of(Message.CONTROL, Message.SHUTDOWN), false);
         } else if (receiver.owesCredits()) {

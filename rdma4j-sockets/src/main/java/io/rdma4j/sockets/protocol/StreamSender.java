@@ -19,6 +19,11 @@ final class StreamSender {
     /** The longest message. C: {@code RS_MAX_TRANSFER}. */
     static final int LONGEST = 65536;
     private static final int SEQUENCE = 0xffff;
+    /**
+     * While so many messages have not completed, bytes are gathered for the next one, since each costs packets and an acknowledgement of its own (ADR 71). A
+     * request that is written in two pieces waits for nothing.
+     */
+    static final int FEW = 2;
     /** How often the send buffer has to be full, while the peer has room, until a larger one is worth it. */
     private static final int OFTEN = 8;
 
@@ -42,6 +47,13 @@ final class StreamSender {
     /** How many bytes of the buffer before were not acknowledged. */
     private int before;
     private int timesFull;
+    /** What is gathered for the next message: where it lies in the buffer, how many bytes that are, and where they go. */
+    private int gatheredOffset;
+    private int gathered;
+    private long gatheredAddress;
+    private int gatheredKey;
+    /** It does not wait for more. */
+    private boolean isUrgent;
     /** The longest next message of one write: it grows, so that the first bytes leave while the next are copied. */
     private int longest = SHORTEST;
     /** The ranges to write to, used in turn, and the one in use. */
@@ -81,8 +93,19 @@ final class StreamSender {
         return limit - sequence & SEQUENCE;
     }
 
-    private boolean hasRequest() {
-        return messages > 0 && bufferFree >= LOW_WATER;
+    private boolean hasCredit() {
+        return messages > 0 && window() > reserve;
+    }
+
+    /** {@return whether there is room for a message more, behind the one that is gathered} */
+    private boolean hasFurtherCredit() {
+        int taken = gathered > 0 ? 1 : 0;
+        return messages > taken && window() > reserve + taken;
+    }
+
+    /** {@return how many messages have not completed} */
+    private int onTheirWay() {
+        return own.sends() / own.requestsOfMessage() - StreamSettings.CONTROLS - messages;
     }
 
     // ---------------------------------------------------------------- bytes
@@ -93,11 +116,12 @@ final class StreamSender {
 
     /** {@return how many of so many bytes the next message can carry, 0 if nothing can be sent now} */
     int room(int wanted) {
-        if (!hasRequest() || window() <= reserve) {
+        // What is gathered may leave while the next bytes are copied, which then need a message of their own.
+        if (isUrgent || !hasFurtherCredit() || bufferFree < LOW_WATER) {
             return 0;
         }
-        int most = (int) Math.min(lengths[target], Math.min(longest, bufferFree));
-        return Math.min(wanted, most);
+        long most = Math.min(lengths[target], Math.min(longest, bufferFree));
+        return (int) Math.min(wanted, Math.min(most, LONGEST - gathered));
     }
 
     /**
@@ -109,32 +133,85 @@ final class StreamSender {
                 && offered() >= peerHalf / ROOMY;
     }
 
-    /** {@return whether so many bytes need none of the buffer} */
+    /** {@return whether so many bytes need none of the buffer} Those that are gathered do. */
     boolean isInline(int count) {
-        return count <= own.inlineBytes();
+        return count <= own.inlineBytes() && gathered == 0 && onTheirWay() < FEW;
     }
 
     int bufferOffset() {
         return bufferOffset;
     }
 
-    /** Sends bytes, at most as many as there was {@link #room} for. */
-    void send(int count, Transmission out) {
-        boolean isInline = isInline(count);
-        out.bytes(isInline, bufferOffset, count, addresses[target], keys[target])
-                .from(isLarger);
+    /**
+     * Sends or gathers bytes, at most as many as there was {@link #room} for.
+     *
+     * @param isInline what {@link #isInline} has said
+     * @return whether there is a message to send
+     */
+    boolean write(int count, boolean isInline, Transmission out) {
+        if (gathered == 0) {
+            gatheredOffset = bufferOffset;
+            gatheredAddress = addresses[target];
+            gatheredKey = keys[target];
+        }
+        gathered += count;
         addresses[target] += count;
         lengths[target] -= count;
         if (lengths[target] == 0) {
+            // What comes next goes elsewhere.
+            isUrgent = true;
             target = (target + 1) % ConnectionData.SLOTS;
-        }
-        if (!isInline) {
-            takeBuffer(count);
         }
         if (longest < LONGEST) {
             longest *= 2;
         }
-        sentBytes += count;
+        if (!isInline) {
+            takeBuffer(count);
+        }
+        if (isInline || isDue()) {
+            send(isInline, out);
+            return true;
+        }
+        return false;
+    }
+
+    /** {@return whether bytes are gathered that can leave, and wait for no more} */
+    boolean isDue() {
+        return gathered > 0 && hasCredit()
+                && (isUrgent || onTheirWay() < FEW || gathered == LONGEST || room(1) == 0);
+    }
+
+    /** {@return whether bytes are gathered} */
+    boolean isGathering() {
+        return gathered > 0;
+    }
+
+    /** {@return whether the next bytes would be the first that are gathered} */
+    boolean isAboutToGather() {
+        return gathered == 0 && onTheirWay() >= FEW;
+    }
+
+    /** Lets bytes that are gathered wait for no more; before they have left, none can be written. */
+    void hurry() {
+        isUrgent = gathered > 0;
+    }
+
+    /** Forgets bytes that are gathered: nothing is sent any more. */
+    void drop() {
+        gathered = 0;
+        isUrgent = false;
+    }
+
+    /** Sends the bytes that are gathered. */
+    void send(Transmission out) {
+        send(false, out);
+    }
+
+    private void send(boolean isInline, Transmission out) {
+        out.bytes(isInline, gatheredOffset, gathered, gatheredAddress, gatheredKey)
+                .from(isLarger);
+        sentBytes += gathered;
+        drop();
         takeSequenced();
     }
 
@@ -153,7 +230,7 @@ final class StreamSender {
 
     /** {@return whether everything that was sent has completed} */
     boolean isIdle() {
-        return messages == own.sends() / own.requestsOfMessage() - StreamSettings.CONTROLS;
+        return onTheirWay() == 0 && gathered == 0;
     }
 
     void onSent(long id) {
@@ -171,7 +248,7 @@ final class StreamSender {
 
     /** {@return whether the buffer was full again and again, while the peer had room} */
     boolean wantsLarger() {
-        return timesFull >= OFTEN && !isLarger;
+        return timesFull >= OFTEN && !isLarger && gathered == 0;
     }
 
     /** Sends from another buffer from now on; once. The one before stays until what was sent from it has completed. */
@@ -201,7 +278,7 @@ final class StreamSender {
     }
 
     boolean canSendMapping() {
-        return messages > 0 && window() > reserve;
+        return hasFurtherCredit();
     }
 
     void sendMapping(Mapping mapping, int index, Transmission out) {
@@ -212,7 +289,8 @@ final class StreamSender {
 
     /** {@return how many of so many bytes the next WRITE to a mapping can carry} It needs no credit. */
     int mappedRoom(long wanted) {
-        return hasRequest() ? (int) Math.min(wanted, Math.min(LONGEST, bufferFree)) : 0;
+        boolean isPossible = messages > 0 && bufferFree >= LOW_WATER && gathered == 0;
+        return isPossible ? (int) Math.min(wanted, Math.min(LONGEST, bufferFree)) : 0;
     }
 
     void sendMapped(int count, long address, int key, Transmission out) {

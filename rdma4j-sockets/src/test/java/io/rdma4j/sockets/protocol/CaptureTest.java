@@ -66,7 +66,7 @@ class CaptureTest {
                 }
                 // It begins a write with shorter messages. Where one is cut is up to the sender.
                 assertThat(stream.writable(left)).isBetween(count, left);
-                stream.write(count, out);
+                assertThat(stream.write(count, stream.isInline(count), out)).isTrue();
                 left -= count;
             } else {
                 if (type == Message.CONTROL) {

@@ -119,7 +119,7 @@ class LyingPeerTest {
     private void write(int times) {
         for (int i = 0; i < times; i++) {
             assertThat(stream.writable(1)).isEqualTo(1);
-            stream.write(1, out);
+            assertThat(stream.write(1, stream.isInline(1), out)).isTrue();
             stream.onSent(out.id());
         }
     }

@@ -26,7 +26,10 @@ class RoomTest {
 
     private void write(RsocketStream stream, int count) {
         assertThat(stream.writable(count)).isEqualTo(count);
-        stream.write(count, out);
+        if (!stream.write(count, stream.isInline(count), out)) {
+            stream.flush();
+            assertThat(stream.pollTransmit(out)).isTrue();
+        }
         unacknowledged.add(out.id());
     }
 

@@ -115,7 +115,7 @@ public final class RsocketFuzz {
         if (!hasLargerInput) {
             hasLargerInput = true;
             stream.enlargeInput(LARGER);
-        } else if (!stream.isWritingLarger()) {
+        } else if (!stream.isWritingLarger() && !stream.isGathering()) {
             stream.enlargeOutput(LARGER_BYTES);
         }
     }
@@ -146,8 +146,7 @@ public final class RsocketFuzz {
     private void write(int wanted) {
         stream.startWrite();
         int count = stream.writable(wanted);
-        if (count > 0) {
-            stream.write(count, out);
+        if (count > 0 && stream.write(count, stream.isInline(count), out)) {
             post(0);
         }
     }
@@ -159,6 +158,8 @@ public final class RsocketFuzz {
     }
 
     private void writeMapped(long offset, int wanted) {
+        stream.flush();
+        transmit();
         @Nullable
         Mapping to = stream.mapping(offset);
         int count = to == null ? 0 : stream.mappedWritable(to, offset, wanted);
@@ -171,7 +172,9 @@ public final class RsocketFuzz {
 
     private void transmit() {
         while (stream.pollTransmit(out)) {
-            post(out.length());
+            boolean isOfTable = out.content() == Transmission.Content.RANGE
+                    || out.content() == Transmission.Content.MAPPING;
+            post(isOfTable ? out.length() : 0);
         }
     }
 

@@ -53,7 +53,10 @@ final class SimulatedPair {
         RsocketStream stream;
         @SuppressWarnings("NullAway.Init")
         private Side peer;
+        /** What happens between the question how much can be written, and the write. */
+        Runnable whileCopying = () -> {};
         long bytesWritten;
+        int messagesSent;
         long bytesRead;
         int leastReceives = Integer.MAX_VALUE;
 
@@ -107,18 +110,25 @@ final class SimulatedPair {
                 for (int i = 0; i < count; i++) {
                     bytes[i] = at(bytesWritten++);
                 }
-                if (!stream.isInline(count)) {
-                    putIntoRing(bytes);
+                boolean isInline = stream.isInline(count);
+                int offset = stream.writeOffset();
+                whileCopying.run();
+                if (stream.isOutputEnded()) {
+                    bytesWritten -= count;
+                    break;
                 }
-                stream.write(count, out);
-                post(bytes);
+                if (!isInline) {
+                    putIntoRing(offset, bytes);
+                }
+                if (stream.write(count, isInline, out)) {
+                    post(bytes);
+                }
                 written += count;
             }
             return written;
         }
 
-        private void putIntoRing(byte[] bytes) {
-            int offset = stream.writeOffset();
+        private void putIntoRing(int offset, byte[] bytes) {
             int run = Math.min(bytes.length, sendBuffer.length - offset);
             System.arraycopy(bytes, 0, sendBuffer, offset, run);
             System.arraycopy(bytes, run, sendBuffer, 0, bytes.length - run);
@@ -157,7 +167,7 @@ final class SimulatedPair {
         }
 
         void enlargeOutput(int bytes) {
-            if (sendBufferBefore.length == 0) {
+            if (sendBufferBefore.length == 0 && !stream.isGathering()) {
                 sendBufferBefore = sendBuffer;
                 sendBuffer = new byte[bytes];
                 stream.enlargeOutput(bytes);
@@ -174,11 +184,13 @@ final class SimulatedPair {
 
         /** Writes to the peer's mapping. */
         boolean writeMapped(long offset, byte[] bytes) {
+            stream.flush();
+            transmit();
             Mapping to = stream.mapping(offset);
             if (to == null || stream.mappedWritable(to, offset, bytes.length) < bytes.length) {
                 return false;
             }
-            putIntoRing(bytes);
+            putIntoRing(stream.writeOffset(), bytes);
             stream.writeMapped(to, offset, bytes.length, out);
             post(bytes);
             return true;
@@ -193,6 +205,7 @@ final class SimulatedPair {
         }
 
         private void post(byte[] inline) {
+            messagesSent += out.hasWord() && Message.type(out.word()) == Message.DATA ? 1 : 0;
             byte[] payload = switch (out.content()) {
                 case INLINE -> inline;
                 case BUFFER -> ofRing();

@@ -33,6 +33,9 @@ class StreamModelTest {
         int[] weights = {1 + random.nextInt(8), 1 + random.nextInt(8), 1 + random.nextInt(8),
             1 + random.nextInt(8)};
         int largest = 1 << random.nextInt(18);
+        for (Side side : new Side[]{pair.first, pair.second}) {
+            side.whileCopying = () -> otherThread(side, random);
+        }
         for (int step = 0; step < STEPS; step++) {
             step(random.nextBoolean() ? pair.first : pair.second, random, weights, largest);
         }
@@ -51,6 +54,19 @@ class StreamModelTest {
         assertAgree(pair.first.stream.figures(), pair.second.stream.figures());
         assertAgree(pair.second.stream.figures(), pair.first.stream.figures());
         end(pair, random);
+    }
+
+    /** The one that handles what completes, while another one writes. */
+    private static void otherThread(Side side, Random random) {
+        if (random.nextInt(4) > 0) {
+            return;
+        }
+        try {
+            side.deliver();
+            side.process();
+        } catch (RsocketException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** When nothing is on its way, both sides show the same of a direction. */
