@@ -155,6 +155,8 @@ final class StreamSender {
             gatheredKey = keys[target];
         }
         gathered += count;
+        // A part of a large write is worth a message.
+        isUrgent |= count >= SHORTEST;
         addresses[target] += count;
         lengths[target] -= count;
         if (lengths[target] == 0) {

@@ -97,6 +97,14 @@ class GatheringTest {
     }
 
     @Test
+    void partOfALargeWriteWaitsForNothing() {
+        RsocketStream stream = busy(64, 1 << 20);
+        assertThat(write(stream, PIECE)).isFalse();
+        assertThat(write(stream, 16384)).isTrue();
+        assertMessage(PIECE + 16384, FEW * PIECE);
+    }
+
+    @Test
     void messageEndsWhereThePeersHalfEnds() {
         RsocketStream stream = busy(64, FEW * PIECE + 150);
         assertThat(write(stream, 100)).isFalse();
@@ -191,7 +199,7 @@ class GatheringTest {
     /** The buffer that it is gathered in has to be sent from first. */
     @Test
     void bufferGrowsWhenNothingIsGathered() {
-        RsocketStream stream = busy(64, 1 << 24);
+        RsocketStream stream = busy(384, 1 << 24);
         Queue<Long> all = onTheirWay;
         for (int times = 0; times < 8; times++) {
             while (stream.writable(1) > 0) {
