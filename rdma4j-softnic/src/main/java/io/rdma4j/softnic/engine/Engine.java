@@ -369,7 +369,9 @@ public final class Engine {
                         contain(queuePair, defect);
                     }
                     deadlines.update(queuePair, queuePair.protocol().deadlineNs());
-                    reportOverruns();
+                    if (hasOverrun) {
+                        reportOverruns();
+                    }
                 }
                 isDone = true;
             } finally {

@@ -26,6 +26,8 @@ class MarkedOwnerTest {
 
     MarkedOwnerTest() {
         queuePair.whenAsked(() -> {
+            // As memory does that an application can close.
+            engine.protectOwner();
             marks++;
             Thread.currentThread().interrupt();
         });
