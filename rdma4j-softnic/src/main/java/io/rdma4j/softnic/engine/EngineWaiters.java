@@ -33,6 +33,7 @@ final class EngineWaiters implements ProgressDriver {
     private boolean hasMoreToDo;
     private final AdaptiveSpin spin;
     private final BriefDrives brief = new BriefDrives();
+    private final WaiterReturns returns = new WaiterReturns();
     private long drives;
     private volatile long lastDrive;
 
@@ -76,10 +77,12 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     private boolean tryOccupy(Waiter waiter) {
-        if (!driver.isServed() || driver.isPolled(driver.nowNs())
+        long nowNs = driver.nowNs();
+        if (!driver.isServed() || driver.isPolled(nowNs)
                 || (!waiter.isUrgent() && isUrgentWaiterExpected()) || !place.tryAcquire()) {
             return false;
         }
+        returns.onReturn(nowNs);
         present = waiter;
         isGivingWay = !waiter.isUrgent();
         hasMoreToDo = false;
@@ -148,8 +151,8 @@ final class EngineWaiters implements ProgressDriver {
 
     @Override
     public void release() {
-        boolean isWorkLeft = hasMoreToDo;
         long nowNs = driver.nowNs();
+        boolean isWorkLeft = hasMoreToDo && !returns.isExpected(nowNs);
         if (Thread.currentThread().isVirtual()) {
             Waiter waiter = present;
             boolean isDone = waiter != null && waiter.isDone();
@@ -157,7 +160,7 @@ final class EngineWaiters implements ProgressDriver {
             // It parks now, and does not come back by itself.
             isWorkLeft |= !isDone;
         }
-        // With work left, no thread shall wait for this one to come back.
+        // With work left, no thread waits for this one, unless it comes back soon.
         lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
         if (!isGivingWay) {
             lastUrgentDriveNs = nowNs;

@@ -102,7 +102,7 @@ class EngineWaitersTest {
     }
 
     /** A guest who is never done, and counts what it is offered. */
-    private static final class Visitor implements ProgressDriver.Waiter {
+    private static class Visitor implements ProgressDriver.Waiter {
         final AtomicInteger offers = new AtomicInteger();
         private final boolean isUrgent;
 
@@ -271,6 +271,34 @@ class EngineWaitersTest {
         events.publish(Thread.currentThread());
         assertThat(first.publisher()).isEqualTo(Thread.currentThread());
         assertThat(second.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    // ---------------------------------------------------------------- who leaves work behind
+
+    /** Runs the engine once, and leaves when there is more to do. {@return whether the background thread leaves that to it} */
+    private boolean isWorkLeftToWhoeverLeaves() {
+        int before = link.rounds();
+        assertThat(progress.tryAcquire(new Visitor(true) {
+            @Override
+            public boolean isDone() {
+                return link.rounds() > before;
+            }
+        })).isTrue();
+        progress.drive(Long.MAX_VALUE);
+        progress.release();
+        return progress.lastDrivenNs() == nowNs();
+    }
+
+    @Test
+    void whoeverComesBackSoonFindsTheWorkThatItHasLeft() {
+        stoppedNs = System.nanoTime();
+        link.pretendMore();
+        for (int i = 0; i < 3; i++) {
+            assertThat(isWorkLeftToWhoeverLeaves()).isTrue();
+            skippedNs.addAndGet(WaiterReturns.SOON_NS - 1);
+        }
+        skippedNs.addAndGet(1);
+        assertThat(isWorkLeftToWhoeverLeaves()).as("after it has come late").isFalse();
     }
 
     // ---------------------------------------------------------------- virtual threads

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SleepingLink extends QuietLink {
     private final DatagramNetwork network;
     private final AtomicInteger rounds = new AtomicInteger();
+    private volatile boolean hasMore;
 
     SleepingLink(DatagramNetwork network) {
         this.network = network;
@@ -19,10 +20,15 @@ final class SleepingLink extends QuietLink {
         return rounds.get();
     }
 
+    /** Each look says that there is more, though nothing has arrived. */
+    void pretendMore() {
+        hasMore = true;
+    }
+
     @Override
     public boolean receive(long nowNs, boolean isOften) {
         rounds.incrementAndGet();
-        return false;
+        return hasMore;
     }
 
     @Override
