@@ -16,8 +16,13 @@ final class StreamSender {
     private static final int SHORTEST = 16384;
     /** Who waits to write is woken when this part of the send buffer is free, and this part of half the peer's buffer. */
     private static final int ROOMY = 4;
-    /** The longest message. C: {@code RS_MAX_TRANSFER}. */
-    static final int LONGEST = 65536;
+    /** The longest message, if not both sides have larger buffers than librdmacm. C: {@code RS_MAX_TRANSFER}. */
+    static final int USUAL = 65536;
+    /** The longest message between larger buffers: each costs packets, an acknowledgement and looks of both sides (ADR 73). */
+    static final int LONGEST = 262144;
+    /** So many messages fit in what the peer offers at a time, and in the send buffer: one is read while the next is sent. */
+    private static final int MESSAGES_OF_HALF = 2;
+    private static final int MESSAGES_OF_BUFFER = 4;
     private static final int SEQUENCE = 0xffff;
     /**
      * While so many messages have not completed, bytes are gathered for the next one, since each costs packets and an acknowledgement of its own (ADR 71). A
@@ -121,7 +126,15 @@ final class StreamSender {
             return 0;
         }
         long most = Math.min(lengths[target], Math.min(longest, bufferFree));
-        return (int) Math.min(wanted, Math.min(most, LONGEST - gathered));
+        // The peer may offer less than before, while bytes are gathered.
+        int left = Math.max(longestMessage() - gathered, 0);
+        return (int) Math.min(wanted, Math.min(most, left));
+    }
+
+    private int longestMessage() {
+        return Math.clamp(
+                Math.min(peerHalf / MESSAGES_OF_HALF, bufferBytes / MESSAGES_OF_BUFFER), USUAL,
+                LONGEST);
     }
 
     /**
@@ -180,7 +193,7 @@ final class StreamSender {
     /** {@return whether bytes are gathered that can leave, and wait for no more} */
     boolean isDue() {
         return gathered > 0 && hasCredit()
-                && (isUrgent || onTheirWay() < FEW || gathered == LONGEST || room(1) == 0);
+                && (isUrgent || onTheirWay() < FEW || room(1) == 0);
     }
 
     /** {@return whether bytes are gathered} */
@@ -292,7 +305,7 @@ final class StreamSender {
     /** {@return how many of so many bytes the next WRITE to a mapping can carry} It needs no credit. */
     int mappedRoom(long wanted) {
         boolean isPossible = messages > 0 && bufferFree >= LOW_WATER && gathered == 0;
-        return isPossible ? (int) Math.min(wanted, Math.min(LONGEST, bufferFree)) : 0;
+        return isPossible ? (int) Math.min(wanted, Math.min(longestMessage(), bufferFree)) : 0;
     }
 
     void sendMapped(int count, long address, int key, Transmission out) {

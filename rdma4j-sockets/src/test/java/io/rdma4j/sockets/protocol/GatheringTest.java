@@ -16,7 +16,7 @@ class GatheringTest {
     private static final int BUFFER = 1 << 18;
     private static final long PEER = 8 << 20;
     private static final int PIECE = 1000;
-    private static final int LONGEST = StreamSender.LONGEST;
+    private static final int USUAL = StreamSender.USUAL;
 
     private final Transmission out = new Transmission();
     private final Queue<Long> onTheirWay = new ArrayDeque<>();
@@ -89,10 +89,10 @@ class GatheringTest {
     void aWholeMessageWaitsForNothing() {
         RsocketStream stream = busy(64, 1 << 20);
         int gathered = 0;
-        while (!write(stream, Math.min(8192, LONGEST - gathered))) {
+        while (!write(stream, Math.min(8192, USUAL - gathered))) {
             gathered += 8192;
         }
-        assertMessage(LONGEST, FEW * PIECE);
+        assertMessage(USUAL, FEW * PIECE);
         assertThat(stream.isGathering()).isFalse();
     }
 
@@ -116,7 +116,7 @@ class GatheringTest {
     @Test
     void whatTakesTheLastCreditLeavesAtOnce() {
         RsocketStream stream = busy(FEW + 2, 1 << 20);
-        for (int gathered = 0; gathered < LONGEST - 8192; gathered += 8192) {
+        for (int gathered = 0; gathered < USUAL - 8192; gathered += 8192) {
             assertThat(write(stream, 8192)).isFalse();
         }
         assertThat(write(stream, 8192)).isTrue();
