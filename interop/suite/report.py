@@ -233,6 +233,8 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "  ([known_faults.py](../../interop/suite/known_faults.py)).",
         "- `reset`: a defect of `siw`, which takes bytes for sent that TCP still has. The C program ended well, and Linux answered",
         "  Java's credits with a reset; what was under way is lost, and Java said so ([known_faults.py](../../interop/suite/known_faults.py)).",
+        "- `hung up`: C's `rstream -T async` took the end of the connection, which came right behind the last bytes, for a failure before",
+        "  it had read them, as it does of a C server's ([known_faults.py](../../interop/suite/known_faults.py)).",
         "",
         *sizes(),
         "",

@@ -33,6 +33,7 @@ BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
 RESET_BY_PEER = "rstream: Connection reset"
+ASYNCHRONOUS_STREAM = "rstream-Tasync"
 
 
 class Verdict(Enum):
@@ -51,6 +52,8 @@ class Verdict(Enum):
     RENUMBERED = "renumbered"
     # siw reset a connection whose program had ended well: see known_faults.py.
     RESET = "reset"
+    # C's rstream took the end of the connection for a failure before it had read the last bytes: see known_faults.py.
+    HUNG_UP = "hung up"
     FAILED = "FAILED"
     # Options that the C programs refuse, or with which they fail against each other.
     UNUSABLE = "unusable"
@@ -225,7 +228,8 @@ def kept_in(folder, verdict, name):
 
 def reconsider(result, cell, folder, own_addresses):
     """Reconsiders a failure by its traces, which may show a stall of Linux, a lost disconnect message of Linux, a
-    duplicated request, a reset by siw, or that Linux gave one PSN to two requests, and that Java noticed."""
+    duplicated request, a reset by siw, a hang-up that C's rstream took for a failure, or that Linux gave one PSN to two
+    requests, and that Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -238,6 +242,10 @@ def reconsider(result, cell, folder, own_addresses):
     if (result.verdict is Verdict.FAILED and cell.driver == "siw" and reason == NO_REASON and other.status == 0
             and RESET_BY_PEER in java.err and known_faults.resets_before_the_end(capture, own_addresses)):
         result.verdict, result.reason = Verdict.RESET, ""
+    if (result.verdict is Verdict.FAILED and cell.tool == ASYNCHRONOUS_STREAM and cell.role == "server"
+            and reason == NO_REASON and java.status == 0 and not errors(java) and known_faults.takes_end_for_failure(other)
+            and (cell.driver == "siw" or known_faults.has_all_acknowledged(capture, own_addresses))):
+        result.verdict, result.reason = Verdict.HUNG_UP, ""
     if result.verdict is not Verdict.FAILED or cell.driver != "rxe":
         return
     if not tool.is_reliable:

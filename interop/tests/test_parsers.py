@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "interop"))
 
 from suite import fpdus, known_faults, report, wire  # noqa: E402
-from suite.trial import Result, Verdict  # noqa: E402
+from suite.trial import End, Result, Verdict  # noqa: E402
 
 CAPTURES = ROOT / "rdma4j-protocol" / "src" / "test" / "resources" / "captures"
 JAVA, LINUX = b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"
@@ -174,6 +174,16 @@ class KnownFaultsTest(Files):
             return message(LINUX, wire.LOOK_UP_REPLY, b"abcd" + bytes(4) + queue_pair + bytes(8))
         self.assertTrue(known_faults.answers_look_up_twice(self.capture(found(b"\0\0\1"), found(b"\0\0\2")), OWN))
         self.assertFalse(known_faults.answers_look_up_twice(self.capture(found(b"\0\0\1"), found(b"\0\0\1")), OWN))
+
+    def test_end_that_is_taken_for_a_failure(self):
+        self.assertTrue(known_faults.takes_end_for_failure(End(16, "name  bytes", "")))
+        self.assertFalse(known_faults.takes_end_for_failure(End(16, "", "rrecv: Connection reset by peer")))
+        self.assertFalse(known_faults.takes_end_for_failure(End(1, "", "")))
+
+    def test_all_that_java_sent_is_acknowledged(self):
+        frames = [roce(JAVA, SEND_ONLY, 5), roce(LINUX, wire.ACKNOWLEDGE, 5), roce(JAVA, SEND_ONLY, 6)]
+        self.assertFalse(known_faults.has_all_acknowledged(self.capture(*frames), OWN))
+        self.assertTrue(known_faults.has_all_acknowledged(self.capture(*frames, roce(LINUX, wire.ACKNOWLEDGE, 6)), OWN))
 
     def test_reset_before_the_end(self):
         self.assertTrue(known_faults.resets_before_the_end(
