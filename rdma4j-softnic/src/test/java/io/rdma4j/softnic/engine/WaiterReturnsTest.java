@@ -41,7 +41,7 @@ class WaiterReturnsTest {
     @Test
     void whoComesLateAgainAndAgainIsExpectedNowAndThen() {
         int expected = 0;
-        for (int i = 0; i < 10 * WaiterReturns.LEAVES_PER_TRIAL; i++) {
+        for (int i = 0; i <= 10 * WaiterReturns.LEAVES_PER_TRIAL; i++) {
             expected += leave() ? 1 : 0;
             returnAfter(SOON_NS);
         }
