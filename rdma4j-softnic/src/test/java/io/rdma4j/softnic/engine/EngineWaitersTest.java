@@ -130,12 +130,10 @@ class EngineWaitersTest {
     /** It would take the processor from that poller, and from all that want it. */
     @Test
     void backgroundThreadRestsWhileAPollerSleepsForAMoment() throws Exception {
+        // Before the background thread, which would sleep there.
+        assertThat(progress.tryTakePlace()).isTrue();
         driver.start();
-        Wait.until("the poller has the place", () -> {
-            // The background thread sleeps there otherwise.
-            driver.wake();
-            return progress.tryTakePlace();
-        });
+        Wait.until("the background thread has run the engine", () -> link.rounds() > 0);
         int before = link.rounds();
         long startNs = System.nanoTime();
         Thread.sleep(50);
