@@ -139,6 +139,10 @@ final class FuzzApplication {
             case 3, 4 -> queuePair
                     .modify(new QueuePairAttributes().state(QueuePairState.RTS));
             default -> {
+                if (queuePair.sharedReceiveQueue() != null) {
+                    // Completions that nobody has taken are forgotten with it, and could be of any shared receive.
+                    devices.takeCompletions();
+                }
                 queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
                 devices.takeCompletions();
                 devices.ledger.reset(queuePair.number());
