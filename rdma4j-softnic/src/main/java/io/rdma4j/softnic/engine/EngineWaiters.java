@@ -152,13 +152,15 @@ final class EngineWaiters implements ProgressDriver {
     @Override
     public void release() {
         long nowNs = driver.nowNs();
-        boolean isWorkLeft = hasMoreToDo && !returns.isExpected(nowNs);
+        boolean isWorkLeft = hasMoreToDo;
         if (Thread.currentThread().isVirtual()) {
             Waiter waiter = present;
             boolean isDone = waiter != null && waiter.isDone();
             brief.onEnd(isDone);
             // It parks now, and does not come back by itself.
             isWorkLeft |= !isDone;
+        } else if (hasMoreToDo) {
+            isWorkLeft = !returns.isExpected(nowNs);
         }
         // With work left, no thread waits for this one, unless it comes back soon.
         lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
