@@ -13,9 +13,11 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
@@ -36,6 +38,8 @@ public final class NicAddresses {
     private final UnservedAddresses unserved;
     /** The addresses of a loopback interface when it was last looked at. */
     private List<InetAddress> seen = List.of();
+    /** The IPv6 addresses of loopback that were taken; each later look tries again. */
+    private final Set<InetAddress> taken = new HashSet<>();
 
     NicAddresses(DeviceInterface deviceInterface, Transport transport, EngineDriver driver) {
         this.deviceInterface = deviceInterface;
@@ -258,19 +262,28 @@ public final class NicAddresses {
 
     /**
      * Opens an address, or does without it if it is taken: a caller that needs it gets the reason when it claims it; for
-     * others IPv4 suffices.
+     * others IPv4 suffices. Later looks try again.
      */
     private void openUnlessTaken(InetAddress address) throws RdmaException {
         try {
             take(address);
+            taken.remove(address);
+            unserved.remove(address);
         } catch (RdmaException e) {
             if (e.errno() != Errno.EADDRINUSE && e.errno() != Errno.EADDRNOTAVAIL
                     && e.errno() != Errno.EAFNOSUPPORT) {
                 throw e;
             }
-            LOG.log(System.Logger.Level.DEBUG, "{0} is opened without {1}: {2}",
-                    deviceInterface.device(),
-                    address.getHostAddress(), e.getMessage());
+            if (e.errno() == Errno.EADDRINUSE) {
+                taken.add(address);
+            }
+            if (e.errno() == Errno.EADDRINUSE && transport.sharesAddresses()) {
+                // Processes share it: who has it is another program, and who listens everywhere is not reached there.
+                unserved.add(address, e);
+            } else {
+                LOG.log(System.Logger.Level.DEBUG, "{0} is without {1}: {2}",
+                        deviceInterface.device(), address.getHostAddress(), e.getMessage());
+            }
         }
     }
 
@@ -363,8 +376,9 @@ public final class NicAddresses {
         List<InetAddress> before = seen;
         seen = now;
         boolean hasGained = false;
+        taken.retainAll(now);
         for (InetAddress address : now) {
-            if (!before.contains(address)) {
+            if (!before.contains(address) || taken.contains(address)) {
                 hasGained |= takeNew(address);
             }
         }
@@ -389,6 +403,7 @@ public final class NicAddresses {
     /** Releases all addresses, because the interface was removed. */
     synchronized void closeAll() {
         wanting.clear();
+        taken.clear();
         driver.run(nowNs -> transport.releaseAll());
         gids.replaceAll(gid -> Gid.ZERO);
     }

@@ -264,6 +264,19 @@ class FollowedInterfaceTest {
     }
 
     @Test
+    void loopbackWhoseIpv6AddressIsTakenGetsItWhenItIsFree() throws Exception {
+        network.refused.put(InetAddress.ofLiteral("::1"), Errno.EADDRINUSE);
+        atOpening = view(address("::1", USABLE), address("127.0.0.1", USABLE));
+        open(true);
+        nic.lookAtPort();
+        assertThat(table()).containsExactly("", "127.0.0.1");
+        network.refused.clear();
+        nic.lookAtShared();
+        assertThat(table()).containsExactly("::1", "127.0.0.1");
+        assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
+    }
+
+    @Test
     void loopbackWithoutIpv4HasItsIpv6AddressAndGetsTheOther() throws Exception {
         atOpening = view("::1", USABLE);
         open(true);

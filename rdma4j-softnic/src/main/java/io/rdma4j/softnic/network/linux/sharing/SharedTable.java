@@ -406,11 +406,14 @@ final class SharedTable {
         return services;
     }
 
-    /** {@return the prefixes entered for a service, those that listen first; all except one may be of dead processes} */
+    /**
+     * {@return the prefixes entered for a service, those that listen first; all except one may be of dead processes} From the
+     * last entry to the first: an entry only moves to the place of an earlier one, so who reads without the lock misses none.
+     */
     List<Integer> listeners(int service) {
         List<Integer> prefixes = new ArrayList<>();
         int listening = 0;
-        for (int i = 0; i < serviceCount(); i++) {
+        for (int i = serviceCount() - 1; i >= 0; i--) {
             long entry = memory.longAt(service(i));
             if ((int) entry == service) {
                 prefixes.add(isListening(entry) ? listening++ : prefixes.size(), prefixOf(entry));

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,6 +40,43 @@ class SharedTableTest {
             while (changing.isAlive()) {
                 looks++;
                 misses += table.hasPlace(group, OWN) && table.places(group).contains(OWN) ? 0 : 1;
+            }
+            changing.join();
+            assertThat(misses).as("of %d looks", looks).isZero();
+            assertThat(looks).isGreaterThan(100);
+        }
+    }
+
+    /** Requests are handed to the process that listens without the lock, however often others stop to listen meanwhile. */
+    @Test
+    void whoListensIsSeenWhileOthersStop() throws Exception {
+        int others = 50;
+        int service = 0x0106_0000 | 7471;
+        try (Arena arena = Arena.ofShared()) {
+            SharedTable table = new SharedTable(arena.allocate(SharedTable.LENGTH, 4096));
+            long untilNs = System.nanoTime() + RACE_NS;
+            // Odd while the service is in the table.
+            AtomicInteger round = new AtomicInteger();
+            Thread changing = Thread.ofPlatform().start(() -> {
+                while (System.nanoTime() - untilNs < 0) {
+                    table.clear();
+                    IntStream.range(0, others).forEach(i -> table.enterService(i, OWN + 1, true));
+                    table.enterService(service, OWN, true);
+                    round.incrementAndGet();
+                    // Each time the last entry takes the place of one before it.
+                    IntStream.range(0, others).forEach(i -> table.removeService(i, OWN + 1));
+                    round.incrementAndGet();
+                }
+            });
+            int looks = 0;
+            int misses = 0;
+            while (changing.isAlive()) {
+                int before = round.get();
+                boolean isSeen = table.listeners(service).contains(OWN);
+                if (before % 2 == 1 && before == round.get()) {
+                    looks++;
+                    misses += isSeen ? 0 : 1;
+                }
             }
             changing.join();
             assertThat(misses).as("of %d looks", looks).isZero();
