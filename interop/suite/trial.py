@@ -32,7 +32,8 @@ CLOSED_EARLY = "rdma_get_cm_event: Bad file descriptor"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
-RESET_BY_PEER = "rstream: Connection reset"
+# In the error of a tool, or of a program that knows nothing of RDMA.
+RESET_BY_PEER = "Connection reset"
 ASYNCHRONOUS_STREAM = "rstream-Tasync"
 
 

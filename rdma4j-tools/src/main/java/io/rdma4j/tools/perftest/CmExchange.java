@@ -169,15 +169,24 @@ final class CmExchange extends Exchange {
             id.pollSendCompletion(patience);
         }
         boolean isClientOfOurs = isPeerPatient && isClient();
-        if (context().device().transport() == TransportType.IWARP && !isClientOfOurs) {
-            // A C program may not have the completion of its last message yet, which siw takes back when the connection ends.
+        if (!isClientOfOurs) {
+            awaitLastCompletion();
+        }
+    }
+
+    /** A C program may not have the completion of its last message yet, which siw takes back when the connection ends. */
+    private void awaitLastCompletion() throws RdmaException {
+        if (context().device().transport() == TransportType.IWARP) {
             id.pollReceiveCompletion(PARTING);
         }
     }
 
     @Override
-    void leave() {
-        // Closing the id says the same; no thread waits for an acknowledgement of this conversation.
+    void leave(boolean isPeerPatient) throws IOException {
+        // Closing the id says that this side leaves; no thread waits for an acknowledgement of this conversation.
+        if (!isPeerPatient) {
+            awaitLastCompletion();
+        }
     }
 
     @Override

@@ -98,8 +98,12 @@ abstract class Exchange implements AutoCloseable {
         return isClient;
     }
 
-    /** Ends the sending, and stays until the peer does the same: it may still wait for an acknowledgement. */
-    abstract void leave();
+    /**
+     * Ends the sending, and stays until the peer does the same: it may still wait for an acknowledgement.
+     *
+     * @param isPeerPatient as above
+     */
+    abstract void leave(boolean isPeerPatient) throws IOException;
 
     @Override
     public abstract void close() throws IOException;

@@ -141,8 +141,8 @@ final class SideChannel implements AutoCloseable {
     }
 
     /** As {@link Exchange#leave}. */
-    void leave() {
-        exchange.leave();
+    void leave() throws IOException {
+        exchange.leave(isPeerReadyToWarmUp);
     }
 
     // ---------------------------------------------------------------- how

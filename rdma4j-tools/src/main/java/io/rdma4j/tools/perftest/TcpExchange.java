@@ -56,7 +56,7 @@ final class TcpExchange extends Exchange implements OutOfBandChannel.Failures {
     }
 
     @Override
-    void leave() {
+    void leave(boolean isPeerPatient) {
         channel.leave();
     }
 

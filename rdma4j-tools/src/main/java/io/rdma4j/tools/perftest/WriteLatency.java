@@ -26,7 +26,7 @@ final class WriteLatency implements TestFlow {
     }
 
     @Override
-    public void part(Session session) {
+    public void part(Session session) throws IOException {
         session.channel().leave();
     }
 

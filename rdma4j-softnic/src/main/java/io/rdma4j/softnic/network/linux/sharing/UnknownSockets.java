@@ -19,8 +19,8 @@ import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
  * not restored their part of a damaged table, and copies in processes that are being started. Whoever joins waits for them.
  */
 final class UnknownSockets {
-    /** Longer than a new process takes from fork to exec. */
-    private static final long MAX_STRANGER_NS = 500_000_000;
+    /** Longer than a new process takes from fork to exec, or a socket to go that a thread still waits in, on a busy machine. */
+    private static final long MAX_STRANGER_NS = 2_000_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
 
     private final TableLocks locks;
