@@ -70,6 +70,8 @@ final class SharedDevice implements CmContext.Watcher {
                 open(address);
             } else if (address != null) {
                 present.claim(address);
+            } else {
+                present.claimUsual();
             }
             return share();
         } finally {

@@ -34,6 +34,12 @@ public interface CmContext extends DeviceContext {
      */
     void claim(InetAddress address) throws RdmaException;
 
+    /**
+     * Makes the device use all addresses that it uses when it is opened for none in particular, as far as it can have them: it may
+     * have been opened for one before.
+     */
+    default void claimUsual() {}
+
     // ---------------------------------------------------------------- what the transport decides
 
     /** {@return how much private data the messages of connections can have} */

@@ -9,7 +9,10 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -25,6 +28,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -148,6 +152,20 @@ class IdEndTest extends CmStage {
         second.resolveAddress(anyPort("::1"), TIMEOUT);
         expect(CmEventType.ADDR_RESOLVED).close();
         assertThat(second.localAddress().getAddress()).isEqualTo(InetAddress.ofLiteral("::1"));
+    }
+
+    /** Whatever was bound before it. */
+    @Test
+    void wildcardListenerIsAtLoopbacksIpv6AddressToo() throws Exception {
+        requireIpv6();
+        CmId first = id(PortSpace.TCP);
+        first.bindAddress(anyPort(OWN));
+        CmId server = id(PortSpace.TCP);
+        server.bindAddress(new InetSocketAddress(0));
+        server.listen(1);
+        DeviceContext device = Objects.requireNonNull(first.context());
+        assertThat(device.queryGidTable()).extracting(GidEntry::gid)
+                .contains(Gid.of(InetAddress.ofLiteral("::1")));
     }
 
     @Test

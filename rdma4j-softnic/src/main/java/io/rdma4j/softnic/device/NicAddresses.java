@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 public final class NicAddresses {
     private static final System.Logger LOG = System.getLogger(NicAddresses.class.getName());
     private static final int LAST_LOOPBACK = 254;
+    private static final InetAddress FIRST_LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
 
     private final DeviceInterface deviceInterface;
     private final Transport transport;
@@ -38,8 +39,11 @@ public final class NicAddresses {
     private final UnservedAddresses unserved;
     /** The addresses of a loopback interface when it was last looked at. */
     private List<InetAddress> seen = List.of();
-    /** The IPv6 addresses of loopback that were taken; each later look tries again. */
-    private final Set<InetAddress> taken = new HashSet<>();
+    /** Those of loopback that it should have and could not get; each later look tries again. */
+    private final Set<InetAddress> missing = new HashSet<>();
+    /** It was opened for one address of loopback, and not for all since. */
+    private volatile boolean isOfOneAddress;
+    private boolean isOver;
 
     NicAddresses(DeviceInterface deviceInterface, Transport transport, EngineDriver driver) {
         this.deviceInterface = deviceInterface;
@@ -149,6 +153,7 @@ public final class NicAddresses {
             wanting.addFirst(asked);
         }
         while (!wanting.isEmpty()) {
+            requireOpen();
             InetAddress next = wanting.getFirst();
             try {
                 transport.hold(next);
@@ -200,6 +205,7 @@ public final class NicAddresses {
         PortView view = deviceInterface.view();
         seen = view.addresses();
         if (wanted != null) {
+            isOfOneAddress = true;
             claim(wanted);
         }
         if (!(wanted instanceof Inet4Address)) {
@@ -215,6 +221,30 @@ public final class NicAddresses {
             }
         }
         requireAny(view);
+    }
+
+    /**
+     * The device is opened once more, for all its addresses. If it was opened for one of loopback only, it takes those that it would
+     * have taken otherwise, as far as it can get them; later looks try again.
+     */
+    void claimUsual() {
+        if (isOfOneAddress) {
+            takeUsual();
+        }
+    }
+
+    private synchronized void takeUsual() {
+        if (isOver || !isOfOneAddress) {
+            return;
+        }
+        for (InetAddress address : seen) {
+            boolean isUsual = address instanceof Inet6Address
+                    || (FIRST_LOOPBACK.equals(address) && transport.sharesAddresses());
+            if (isUsual && !gids.contains(Gid.of(address))) {
+                takeMissing(address);
+            }
+        }
+        isOfOneAddress = false;
     }
 
     private void openFreeLoopback() throws RdmaException {
@@ -262,12 +292,12 @@ public final class NicAddresses {
 
     /**
      * Opens an address, or does without it if it is taken: a caller that needs it gets the reason when it claims it; for
-     * others IPv4 suffices. Later looks try again.
+     * others another one suffices. Later looks try again.
      */
     private void openUnlessTaken(InetAddress address) throws RdmaException {
         try {
             take(address);
-            taken.remove(address);
+            missing.remove(address);
             unserved.remove(address);
         } catch (RdmaException e) {
             if (e.errno() != Errno.EADDRINUSE && e.errno() != Errno.EADDRNOTAVAIL
@@ -275,7 +305,7 @@ public final class NicAddresses {
                 throw e;
             }
             if (e.errno() == Errno.EADDRINUSE) {
-                taken.add(address);
+                missing.add(address);
             }
             if (e.errno() == Errno.EADDRINUSE && transport.sharesAddresses()) {
                 // Processes share it: who has it is another program, and who listens everywhere is not reached there.
@@ -312,6 +342,7 @@ public final class NicAddresses {
     }
 
     private void take(InetAddress address) throws RdmaException {
+        requireOpen();
         Gid held = transport.hold(address);
         enter(held, address);
         driver.lookAgain();
@@ -376,40 +407,59 @@ public final class NicAddresses {
         List<InetAddress> before = seen;
         seen = now;
         boolean hasGained = false;
-        taken.retainAll(now);
+        missing.retainAll(now);
         for (InetAddress address : now) {
-            if (!before.contains(address) || taken.contains(address)) {
-                hasGained |= takeNew(address);
+            if (!before.contains(address) || missing.contains(address)) {
+                hasGained |= takeMissing(address);
             }
         }
         return hasGained;
     }
 
-    private boolean takeNew(InetAddress address) {
+    private boolean takeMissing(InetAddress address) {
         List<Gid> before = List.copyOf(gids);
+        boolean hasIpv4 = all().stream().anyMatch(DeviceInterface::isLoopbackIpv4);
         try {
-            if (address instanceof Inet6Address) {
+            if (gids.contains(Gid.of(address))) {
+                missing.remove(address);
+            } else if (address instanceof Inet6Address
+                    || (hasIpv4 && FIRST_LOOPBACK.equals(address)
+                            && transport.sharesAddresses())) {
                 openUnlessTaken(address);
-            } else if (DeviceInterface.isLoopbackIpv4(address)
-                    && all().stream().noneMatch(DeviceInterface::isLoopbackIpv4)) {
+            } else if (!hasIpv4 && DeviceInterface.isLoopbackIpv4(address)) {
                 openFreeLoopback();
+                missing.remove(address);
             }
         } catch (RdmaException e) {
+            missing.add(address);
             unserved.add(address, e);
         }
         return !gids.equals(before);
     }
 
+    /** The device is closed: from now on no address is taken. A look at the interface that has begun is waited for. */
+    synchronized void end() {
+        isOver = true;
+    }
+
+    private void requireOpen() throws RdmaException {
+        if (isOver) {
+            throw new RdmaException(Errno.ENODEV, "open device",
+                    deviceInterface.device() + " is closed");
+        }
+    }
+
     /** Releases all addresses, because the interface was removed. */
     synchronized void closeAll() {
         wanting.clear();
-        taken.clear();
+        missing.clear();
         driver.run(nowNs -> transport.releaseAll());
         gids.replaceAll(gid -> Gid.ZERO);
     }
 
     private boolean add(InetAddress address) {
         try {
+            requireOpen();
             enter(transport.hold(address), address);
         } catch (RdmaException notYet) {
             // The next look tries again.

@@ -134,7 +134,9 @@ public final class SoftNic
             DeviceOptions wanted) throws RdmaException {
         SoftNic nic = OPEN.open(device.name(), () -> opened(device, address, wanted), open -> {
             SoftNicOptions.requireSame(device.name(), open.options, wanted);
-            if (address != null) {
+            if (address == null) {
+                open.addresses.claimUsual();
+            } else {
                 open.addresses.claim(address);
             }
         });
@@ -214,6 +216,7 @@ public final class SoftNic
     /** Ends connections, threads and sockets. The device must not be used any more. */
     public void shutDown() {
         PortMonitor.OF_PROCESS.forget(this);
+        addresses.end();
         if (!driver.hasFailed()) {
             driver.run(transport::endConnections);
         }

@@ -81,4 +81,9 @@ final class SoftPort implements PortServices {
     public void claim(InetAddress address) throws RdmaException {
         addresses.claim(address);
     }
+
+    @Override
+    public void claimUsual() {
+        addresses.claimUsual();
+    }
 }

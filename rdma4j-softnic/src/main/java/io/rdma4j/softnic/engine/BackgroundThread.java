@@ -97,12 +97,21 @@ final class BackgroundThread {
         }
     }
 
-    /** A waiter drives the engine: this thread need not be woken until waiters have become rare. */
+    /**
+     * A waiter drives the engine: this thread need not be woken until waiters have become rare. If the waiter may stand still, rounds
+     * are run beside it, in case it does.
+     */
     private void backOff() {
         long drive = waiters.lastDrive();
         if (drive != lastDrive) {
             lastDrive = drive;
             LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
+            return;
+        }
+        if (waiters.mayStandStill()) {
+            if (driver.serve(null, spin) != EngineDriver.AT_ONCE) {
+                LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
+            }
             return;
         }
         isBackedOff = true;

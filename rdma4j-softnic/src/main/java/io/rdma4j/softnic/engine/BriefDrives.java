@@ -9,6 +9,7 @@ package io.rdma4j.softnic.engine;
 final class BriefDrives {
     static final long LONGEST_NS = 100_000;
     static final long SHORTEST_NS = 12_500;
+    private static final long MOST_HELPFUL_NS = 1_000_000;
     /** Each makes the JVM wake another carrier. */
     static final long BETWEEN_YIELDS_NS = 5_000;
     /** Where it does not help, it is tried again once in so many waits. */
@@ -27,8 +28,13 @@ final class BriefDrives {
         return Math.max(SHORTEST_NS, durationNs);
     }
 
-    /** A drive has ended. */
-    void onEnd(boolean hasHelped) {
-        durationNs = hasHelped ? LONGEST_NS : durationNs / 2;
+    /**
+     * A drive has ended.
+     *
+     * @param isDone whether what the thread waited for has come
+     * @param tookNs how long it was: if much longer than it should be, the thread waited for a carrier, and others did the work
+     */
+    void onEnd(boolean isDone, long tookNs) {
+        durationNs = isDone && tookNs < MOST_HELPFUL_NS ? LONGEST_NS : durationNs / 2;
     }
 }

@@ -22,6 +22,8 @@ final class EngineWaiters implements ProgressDriver {
     /** Guarded by itself. */
     private final SequencedSet<Waiter> line = new LinkedHashSet<>();
     private volatile boolean isOccupied;
+    /** The thread in the place may have to wait for a carrier at any moment. */
+    private volatile boolean isOccupantVirtual;
     private volatile boolean isBackgroundAsleep;
     private volatile long lastDrivenNs;
     private volatile long lastUrgentDriveNs;
@@ -31,6 +33,7 @@ final class EngineWaiters implements ProgressDriver {
     /** Only for the thread that has the place. */
     private @Nullable Waiter present;
     private boolean hasMoreToDo;
+    private long occupiedNs;
     private final AdaptiveSpin spin;
     private final BriefDrives brief = new BriefDrives();
     private final WaiterReturns returns = new WaiterReturns();
@@ -83,10 +86,12 @@ final class EngineWaiters implements ProgressDriver {
             return false;
         }
         returns.onReturn(nowNs);
+        occupiedNs = nowNs;
         present = waiter;
         isGivingWay = !waiter.isUrgent();
         hasMoreToDo = false;
         lastDrive = ++drives;
+        isOccupantVirtual = Thread.currentThread().isVirtual();
         isOccupied = true;
         return true;
     }
@@ -156,7 +161,7 @@ final class EngineWaiters implements ProgressDriver {
         if (Thread.currentThread().isVirtual()) {
             Waiter waiter = present;
             boolean isDone = waiter != null && waiter.isDone();
-            brief.onEnd(isDone);
+            brief.onEnd(isDone, nowNs - occupiedNs);
             // It parks now, and does not come back by itself.
             isWorkLeft |= !isDone;
         } else if (hasMoreToDo) {
@@ -245,6 +250,14 @@ final class EngineWaiters implements ProgressDriver {
     /** {@return whether a waiter drives the engine} */
     boolean isOccupied() {
         return isOccupied;
+    }
+
+    /**
+     * {@return whether the waiter that drives the engine may stand still} Between rounds a virtual thread gives its carrier to others,
+     * and has to wait for one.
+     */
+    boolean mayStandStill() {
+        return isOccupantVirtual;
     }
 
     /** {@return the number of the last drive} */

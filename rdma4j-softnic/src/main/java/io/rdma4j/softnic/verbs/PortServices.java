@@ -44,4 +44,7 @@ public interface PortServices {
      *         the device
      */
     void claim(InetAddress address) throws RdmaException;
+
+    /** As {@link io.rdma4j.spi.CmContext#claimUsual}. */
+    void claimUsual();
 }

@@ -408,6 +408,11 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
+    public void claimUsual() {
+        nic.port().claimUsual();
+    }
+
+    @Override
     public PrivateDataLimits privateDataLimits() {
         return nic.transport().connections().privateDataLimits();
     }

@@ -276,6 +276,52 @@ class FollowedInterfaceTest {
         assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
     }
 
+    /** A management port was bound to one address before the server listens everywhere. */
+    @Test
+    void loopbackThatWasOpenedForOneAddressTakesTheUsualOnesWhenItIsOpenedForAll()
+            throws Exception {
+        atOpening = view(address("::1", USABLE), address("127.0.0.1", USABLE));
+        nic = new SoftNic(device(true), RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt, network::nowNs, null);
+        nic.start(InetAddress.ofLiteral("127.0.0.1"));
+        context = SoftNic.contextOf(nic);
+        nic.lookAtPort();
+        assertThat(table()).containsExactly("", "127.0.0.1");
+        network.refused.put(InetAddress.ofLiteral("::1"), Errno.ETIMEDOUT);
+        nic.addresses().claimUsual();
+        assertThat(table()).containsExactly("", "127.0.0.1");
+        network.refused.clear();
+        nic.lookAtPort();
+        assertThat(table()).containsExactly("::1", "127.0.0.1");
+        nic.addresses().claimUsual();
+        assertThat(table()).containsExactly("::1", "127.0.0.1");
+    }
+
+    @Test
+    void addressOfLoopbackThatCameLaterAndWasRefusedIsTriedAgain() throws Exception {
+        atOpening = view("127.0.0.1", USABLE);
+        open(true);
+        PortView both = view(address("::1", USABLE), address("127.0.0.1", USABLE));
+        network.refused.put(InetAddress.ofLiteral("::1"), Errno.ETIMEDOUT);
+        nic.onPort(both);
+        nic.onPort(both);
+        assertThat(table()).doesNotContain("::1");
+        assertThat(log.lines()).singleElement().asString()
+                .contains("does not serve 0:0:0:0:0:0:0:1");
+        network.refused.clear();
+        nic.onPort(both);
+        assertThat(table()).contains("::1");
+    }
+
+    @Test
+    void closedDeviceTakesNoAddress() throws Exception {
+        atOpening = view("10.0.0.1", USABLE);
+        open();
+        nic.addresses().end();
+        nic.onPort(view(address("10.0.0.1", USABLE), address("10.0.0.2", USABLE)));
+        assertThat(table()).containsExactly("", "10.0.0.1");
+    }
+
     @Test
     void loopbackWithoutIpv4HasItsIpv6AddressAndGetsTheOther() throws Exception {
         atOpening = view("::1", USABLE);

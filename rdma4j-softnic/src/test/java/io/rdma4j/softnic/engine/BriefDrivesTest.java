@@ -11,7 +11,7 @@ class BriefDrivesTest {
 
     private void fail(int times) {
         for (int i = 0; i < times; i++) {
-            drives.onEnd(false);
+            drives.onEnd(false, BriefDrives.LONGEST_NS);
         }
     }
 
@@ -24,7 +24,7 @@ class BriefDrivesTest {
     @Test
     void whatHelpsIsDoneForLonger() {
         fail(2);
-        drives.onEnd(true);
+        drives.onEnd(true, BriefDrives.LONGEST_NS);
         assertThat(drives.durationNs()).isEqualTo(BriefDrives.LONGEST_NS);
     }
 
@@ -45,8 +45,16 @@ class BriefDrivesTest {
     @Test
     void aTrialThatHelpsIsFollowedByOthers() {
         fail(10);
-        drives.onEnd(true);
+        drives.onEnd(true, BriefDrives.LONGEST_NS);
         assertThat(drives.isPromising()).isTrue();
         assertThat(drives.isPromising()).isTrue();
+    }
+
+    /** The thread has waited for a carrier, and another one has done its work. */
+    @Test
+    void whatTookMuchLongerThanItShouldHasNotHelped() {
+        long before = drives.durationNs();
+        drives.onEnd(true, 20 * BriefDrives.LONGEST_NS);
+        assertThat(drives.durationNs()).isEqualTo(before / 2);
     }
 }

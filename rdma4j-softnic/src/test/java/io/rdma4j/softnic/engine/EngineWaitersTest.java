@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -338,6 +339,34 @@ class EngineWaitersTest {
             publishSoon(events);
             assertThat(waiter.publisher().getName()).isIn("background", waiter.thread.getName());
         }
+    }
+
+    /** Between rounds it gives its carrier to others, which may compute for long. */
+    @Test
+    void aVirtualThreadThatWaitsForACarrierHoldsNobodyUp() throws Exception {
+        CountDownLatch carrier = new CountDownLatch(1);
+        Thread still = Thread.ofVirtual().start(() -> {
+            if (progress.tryAcquire(new Visitor(true))) {
+                try {
+                    carrier.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                } finally {
+                    progress.release();
+                }
+            }
+        });
+        untilIn();
+        driver.start();
+        EventQueue<Thread, RdmaException> ofOthers = new EventQueue<>(
+                new WaitFailures<>("await event", RdmaException::ofSystem), true);
+        for (int i = 0; i < 3; i++) {
+            publishSoon(ofOthers);
+            assertThat(waiter(ofOthers).publisher().getName()).isEqualTo("background");
+        }
+        assertThat(progress.isOccupied()).isTrue();
+        carrier.countDown();
+        still.join();
     }
 
     @Test

@@ -29,7 +29,17 @@ final class ProbeSender implements AutoCloseable {
         MessageHeader.iovecs(header, iovec, 1);
         MessageHeader.iovec(iovec, 0, probe.address(), ReuseportProbe.LENGTH);
         ipv4 = LinuxSocket.open(SocketAddress.AF_INET, arena);
-        ipv6 = LinuxSocket.openIpv6(arena);
+        LinuxSocket second = null;
+        boolean isOpen = false;
+        try {
+            second = LinuxSocket.openIpv6(arena);
+            isOpen = true;
+        } finally {
+            if (!isOpen) {
+                ipv4.close();
+            }
+        }
+        ipv6 = second;
     }
 
     /** Sends a probe; a failure shows by the missing answer. */

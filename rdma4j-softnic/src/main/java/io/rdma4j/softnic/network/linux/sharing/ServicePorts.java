@@ -90,13 +90,28 @@ final class ServicePorts {
                             "the processes that share this machine's addresses listen at "
                                     + SharedTable.MAX_SERVICES + " ports, which is the most");
                 }
-                onChange.run();
+                enterOrUndo(service);
             }
             change(service, 1, 0);
         } catch (LinuxSocket.Refused e) {
             throw locks.unusable(e);
         } finally {
             locks.unlock();
+        }
+    }
+
+    /** The system may refuse a program with one more service. */
+    private void enterOrUndo(int service) throws LinuxSocket.Refused {
+        boolean isEntered = false;
+        try {
+            onChange.run();
+            isEntered = true;
+        } finally {
+            if (!isEntered) {
+                // The next change enters what was before.
+                changed.add(service);
+                enterChanges();
+            }
         }
     }
 

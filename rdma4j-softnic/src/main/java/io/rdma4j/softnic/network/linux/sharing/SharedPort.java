@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -52,6 +53,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final TableLockTask givingUp;
+    private final ThreadFactory threads;
     private final DatagramPassers passers;
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
@@ -86,8 +88,8 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     /**
      * {@return this process's share, which the first call takes; null if it cannot share, which is logged once}
      *
-     * @throws RdmaException if it could, but another process has the lock for too long, or all prefixes are taken: ETIMEDOUT,
-     *         EAGAIN
+     * @throws RdmaException if it could, but another process has the lock for too long, all prefixes are taken, or there are
+     *         no more descriptors: ETIMEDOUT, EAGAIN, EMFILE, ENFILE, ENOBUFS
      */
     public static @Nullable SharedPort ofProcess() throws RdmaException {
         return share().port;
@@ -111,13 +113,21 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         try {
             return new Share(open(TableSocket.nameOfUser()), null);
         } catch (RdmaException e) {
-            if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EAGAIN) {
+            if (mayPass(e.errno())) {
                 throw e;
             }
             return unshared(e.detail());
         } catch (LinuxSocket.Refused | LinkageError e) {
             return unshared(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** {@return whether sharing may succeed a moment later} Then it is no reason to do without it for good. */
+    static boolean mayPass(Errno error) {
+        return switch (error) {
+            case ETIMEDOUT, EAGAIN, EMFILE, ENFILE, ENOBUFS, EINTR -> true;
+            default -> false;
+        };
     }
 
     private static Share unshared(String why) {
@@ -139,12 +149,19 @@ public final class SharedPort implements PortSharing, AutoCloseable {
 
     /** As above, with another time to wait for the answers of other processes. */
     public static SharedPort open(String name, long answerTimeoutNs) throws RdmaException {
+        return open(name, answerTimeoutNs,
+                Thread.ofPlatform().daemon().name("rdma4j-share").factory());
+    }
+
+    /** As above, with another source of the threads that change the table while others must not wait for that. */
+    static SharedPort open(String name, long answerTimeoutNs, ThreadFactory threads)
+            throws RdmaException {
         try {
             requireSteering();
             TableSocket joined = TableSocket.join(name);
             boolean isOpen = false;
             try {
-                SharedPort port = new SharedPort(joined, answerTimeoutNs);
+                SharedPort port = new SharedPort(joined, answerTimeoutNs, threads);
                 isOpen = true;
                 return port;
             } finally {
@@ -171,13 +188,14 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    private SharedPort(TableSocket tableSocket, long answerTimeoutNs)
+    private SharedPort(TableSocket tableSocket, long answerTimeoutNs, ThreadFactory threads)
             throws LinuxSocket.Refused, RdmaException {
         this.tableSocket = tableSocket;
+        this.threads = threads;
         table = new SharedTable(tableSocket.pages().map(0, SharedTable.LENGTH));
         // Opened once more, for locks belong to an opening, and the one that is passed on is the same in all processes.
         locks = new TableLocks(tableSocket.path());
-        givingUp = new TableLockTask(locks, this::giveUp, this::onRefused);
+        givingUp = new TableLockTask(locks, this::giveUp, this::onRefused, threads);
         ReuseportOrder probing = null;
         boolean wasDamaged;
         boolean isLocked = false;
@@ -467,8 +485,13 @@ public final class SharedPort implements PortSharing, AutoCloseable {
     @Override
     public void onMisdirected(int queuePair) {
         if (System.nanoTime() - lastMendNs > restNs && isMending.compareAndSet(false, true)) {
-            Thread.ofPlatform().daemon().name("rdma4j-share")
-                    .start(() -> mendQuietly(queuePair >>> QUEUE_PAIR_BITS));
+            try {
+                threads.newThread(() -> mendQuietly(queuePair >>> QUEUE_PAIR_BITS)).start();
+            } catch (OutOfMemoryError noThread) {
+                // The next packet that is misdirected tries again.
+                lastMendNs = System.nanoTime();
+                isMending.set(false);
+            }
         }
     }
 
@@ -516,9 +539,9 @@ public final class SharedPort implements PortSharing, AutoCloseable {
             if (missing != null) {
                 restoreIfMissing();
             } else if (isProgramDue) {
-                isProgramDue = false;
                 attachLocked();
             }
+            givingUp.doLeft();
             if (!isLossReported && !tableSocket.check()) {
                 isLossReported = true;
                 LOG.log(System.Logger.Level.WARNING,
@@ -594,6 +617,7 @@ public final class SharedPort implements PortSharing, AutoCloseable {
         try {
             giveUp();
             groups.attachAll();
+            isProgramDue = false;
         } finally {
             locks.unlock();
         }

@@ -5,9 +5,11 @@ import io.rdma4j.softnic.network.linux.calls.EpollEvents;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.UnixSocket;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -26,11 +28,12 @@ final class TableAnswers implements AutoCloseable {
 
     private final UnixSocket listener;
     private final UnixSocket.Message answer;
+    private final ThreadFactory threads;
     private final Arena arena = Arena.ofShared();
-    private final Thread thread;
-    /** -1 if the system gives nothing to wait with. */
-    private final int epoll;
-    private final int end;
+    /** Null while the system gives no thread, or nothing to wait with. */
+    private @Nullable Thread thread;
+    private int epoll = -1;
+    private int end = -1;
     private volatile boolean isEnded;
     /** Written by the thread alone. */
     private volatile int rests;
@@ -40,26 +43,56 @@ final class TableAnswers implements AutoCloseable {
      * @param answer what everybody of this user gets who connects
      */
     TableAnswers(UnixSocket listener, UnixSocket.Message answer) {
+        this(listener, answer, Thread.ofPlatform().daemon().name("rdma4j-table").factory());
+    }
+
+    TableAnswers(UnixSocket listener, UnixSocket.Message answer, ThreadFactory threads) {
         this.listener = listener;
         this.answer = answer;
-        LinuxCalls calls = new LinuxCalls(arena);
-        epoll = calls.epollCreate1(EPOLL_CLOEXEC);
-        end = calls.eventfd(0, EFD_CLOEXEC);
-        thread = Thread.ofPlatform().daemon().name("rdma4j-table").unstarted(this::run);
-        try {
-            watch(calls, listener.descriptor(),
+        this.threads = threads;
+        tryToStart();
+    }
+
+    /** Begins to answer, unless it does already. If it cannot, the table is found otherwise meanwhile: see {@link TableSocket}. */
+    synchronized void tryToStart() {
+        if (thread != null) {
+            return;
+        }
+        Thread next = threads.newThread(this::run);
+        boolean isStarted = false;
+        try (Arena call = Arena.ofConfined()) {
+            LinuxCalls calls = new LinuxCalls(call);
+            epoll = calls.epollCreate1(EPOLL_CLOEXEC);
+            end = calls.eventfd(0, EFD_CLOEXEC);
+            watch(calls, call, listener.descriptor(),
                     EpollEvents.EPOLLIN | EpollEvents.EPOLLEXCLUSIVE);
-            watch(calls, end, EpollEvents.EPOLLIN);
-            thread.start();
-        } catch (LinuxSocket.Refused e) {
-            // The table is found otherwise then: see TableSocket.
+            watch(calls, call, end, EpollEvents.EPOLLIN);
+            next.start();
+            thread = next;
+            isStarted = true;
+        } catch (LinuxSocket.Refused | OutOfMemoryError e) {
             LOG.log(System.Logger.Level.DEBUG, "nobody is told of the table", e);
+        } finally {
+            if (!isStarted) {
+                closeBoth();
+            }
         }
     }
 
-    private void watch(LinuxCalls calls, int descriptor, int bits) throws LinuxSocket.Refused {
+    private void watch(LinuxCalls calls, Arena call, int descriptor, int bits)
+            throws LinuxSocket.Refused {
         LinuxSocket.Refused.unlessDone(calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
-                EpollEvents.one(arena, bits, 0)), "epoll_ctl");
+                EpollEvents.one(call, bits, 0)), "epoll_ctl");
+    }
+
+    private void closeBoth() {
+        for (int descriptor : new int[]{epoll, end}) {
+            if (descriptor >= 0) {
+                LinuxCalls.close(descriptor);
+            }
+        }
+        epoll = -1;
+        end = -1;
     }
 
     private void run() {
@@ -115,12 +148,22 @@ final class TableAnswers implements AutoCloseable {
 
     /** Others go on answering. */
     @Override
-    public void close() {
+    public synchronized void close() {
         isEnded = true;
-        MemorySegment one = arena.allocate(8, 8);
-        one.set(JAVA_LONG, 0, 1);
-        new LinuxCalls(arena).write(end, one);
-        LockSupport.unpark(thread);
+        Thread running = thread;
+        if (running != null) {
+            MemorySegment one = arena.allocate(8, 8);
+            one.set(JAVA_LONG, 0, 1);
+            new LinuxCalls(arena).write(end, one);
+            LockSupport.unpark(running);
+            join(running);
+        }
+        listener.close();
+        closeBoth();
+        arena.close();
+    }
+
+    private static void join(Thread thread) {
         boolean isInterrupted = false;
         while (thread.isAlive()) {
             try {
@@ -132,9 +175,5 @@ final class TableAnswers implements AutoCloseable {
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
-        listener.close();
-        LinuxCalls.close(end);
-        LinuxCalls.close(epoll);
-        arena.close();
     }
 }

@@ -5,7 +5,9 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -21,27 +23,48 @@ final class TableLockTask {
     private final TableLocks locks;
     private final Runnable work;
     private final Consumer<RdmaException> onRefused;
+    private final ThreadFactory threads;
     private final Set<Thread> later = ConcurrentHashMap.newKeySet();
+    /** There was no thread for it. */
+    private final AtomicBoolean isLeft = new AtomicBoolean();
 
     /**
      * @param work what to do under the lock
      * @param onRefused what the thread of its own does instead, without the lock, if it cannot get it
+     * @param threads where that comes from
      */
-    TableLockTask(TableLocks locks, Runnable work, Consumer<RdmaException> onRefused) {
+    TableLockTask(TableLocks locks, Runnable work, Consumer<RdmaException> onRefused,
+            ThreadFactory threads) {
         this.locks = locks;
         this.work = work;
         this.onRefused = onRefused;
+        this.threads = threads;
     }
 
-    /** @throws IllegalStateException if the table is closed */
+    /**
+     * Without the lock and without a thread it is left to {@link #doLeft}, and to whoever does the same work under the lock.
+     *
+     * @throws IllegalStateException if the table is closed
+     */
     void doSoon() {
         if (locks.tryLock(AT_ONCE_NS)) {
             doLocked();
-        } else {
-            Thread thread = Thread.ofPlatform().daemon().name("rdma4j-share")
-                    .unstarted(this::doLater);
-            later.add(thread);
+            return;
+        }
+        Thread thread = threads.newThread(this::doLater);
+        later.add(thread);
+        try {
             thread.start();
+        } catch (OutOfMemoryError noThread) {
+            later.remove(thread);
+            isLeft.set(true);
+        }
+    }
+
+    /** Does what there was no thread for. For a caller that comes again and again. */
+    void doLeft() {
+        if (isLeft.compareAndSet(true, false)) {
+            doSoon();
         }
     }
 

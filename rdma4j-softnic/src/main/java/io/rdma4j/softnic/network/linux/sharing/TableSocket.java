@@ -314,7 +314,11 @@ final class TableSocket implements AutoCloseable {
      */
     synchronized boolean check() throws LinuxSocket.Refused, RdmaException {
         if (answers != null) {
+            answers.tryToStart();
             return true;
+        }
+        if (secondAnswers != null) {
+            secondAnswers.tryToStart();
         }
         // Who had the name did not answer, and may have ended.
         UnixSocket free = UnixSocket.listen(name);

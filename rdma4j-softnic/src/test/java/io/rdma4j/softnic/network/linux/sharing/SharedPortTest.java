@@ -4,6 +4,7 @@ package io.rdma4j.softnic.network.linux.sharing;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
@@ -23,6 +24,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -197,6 +199,58 @@ class SharedPortTest extends SharingStage {
         closing.join();
         new Member();
         assertEachGetsItsOwn();
+    }
+
+    @Test
+    void mendingThatFindsNoThreadIsTriedAgain() throws Exception {
+        AtomicInteger shortages = new AtomicInteger(1);
+        AtomicInteger threads = new AtomicInteger();
+        SharedPort port = SharedPort.open(name, 0, ShortOfThreads.during(() -> {
+            threads.incrementAndGet();
+            return shortages.getAndDecrement() > 0;
+        }));
+        try {
+            port.onMisdirected(0);
+            Wait.until("a second thread is asked for", () -> {
+                port.onMisdirected(0);
+                return threads.get() > 1;
+            });
+        } finally {
+            port.close();
+        }
+    }
+
+    @Test
+    void whatPassesIsNoReasonToDoWithoutSharing() {
+        assertThat(SharedPort.mayPass(Errno.EMFILE)).isTrue();
+        assertThat(SharedPort.mayPass(Errno.ENFILE)).isTrue();
+        assertThat(SharedPort.mayPass(Errno.ETIMEDOUT)).isTrue();
+        assertThat(SharedPort.mayPass(Errno.EACCES)).isFalse();
+        assertThat(SharedPort.mayPass(Errno.EBUSY)).isFalse();
+    }
+
+    /** As Linux refuses a program that is too long for its {@code net.core.optmem_max}. */
+    @Test
+    void serviceThatCannotBeSteeredIsNotInTheTable() throws Exception {
+        int service = 0x0106_0000 | 7471;
+        TableSocket joined = TableSocket.join(name);
+        SharedTable table = new SharedTable(joined.pages().map(0, SharedTable.LENGTH));
+        try (TableLocks locks = new TableLocks(joined.path())) {
+            locks.lock();
+            Prefixes prefixes = new Prefixes(locks, table);
+            int prefix = prefixes.take(0);
+            locks.unlock();
+            ServicePorts services = new ServicePorts(locks, table, prefixes, prefix, () -> {
+                throw new LinuxSocket.Refused(LinuxCalls.ENOMEM, "setsockopt");
+            });
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> services.listen(service))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
+            assertThat(table.listeners(service)).isEmpty();
+            assertThat(services.isIntact()).isTrue();
+        } finally {
+            joined.close();
+        }
     }
 
     @Test

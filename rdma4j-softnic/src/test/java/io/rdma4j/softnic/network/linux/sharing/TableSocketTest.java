@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -154,6 +155,24 @@ class TableSocketTest {
             connected.send(message);
             Wait.until("it has tried four times", () -> answers.rests() >= 4);
             assertThat(System.nanoTime() - beginNs).isGreaterThan(250_000_000);
+        }
+    }
+
+    /** For want of a thread or of a descriptor; who asks meanwhile finds the table otherwise. */
+    @Test
+    void whoCannotAnswerYetDoesSoLater() throws Exception {
+        AtomicBoolean isShort = new AtomicBoolean(true);
+        UnixSocket.Message message = new UnixSocket.Message(7, 5, 0);
+        try (TableAnswers answers = new TableAnswers(
+                Objects.requireNonNull(UnixSocket.listen(name)), message,
+                ShortOfThreads.during(isShort::get))) {
+            isShort.set(false);
+            answers.tryToStart();
+            try (UnixSocket connected = UnixSocket.connect(name, PATIENCE_NS)) {
+                UnixSocket.Message answer = Objects.requireNonNull(connected.receive());
+                assertThat(answer.number()).isEqualTo(5);
+            }
+            answers.tryToStart();
         }
     }
 
