@@ -131,6 +131,17 @@ class RsocketToolsTest {
     }
 
     @Test
+    void serverOfCopiesEndsWhenItCanAcceptNobodyAnyMore(@TempDir Path folder) throws Exception {
+        Path file = Files.write(folder.resolve("file"), new byte[10]);
+        try (Running server = Command.start("rcopy -b " + Loopback.OWN + AT_PORT)) {
+            assertThat(copied(file, folder.resolve("copy"))).as(tools.err()).isZero();
+            // Closes the channel that it listens by.
+            server.end();
+            assertThat(server.awaitEnd()).isOne();
+        }
+    }
+
+    @Test
     void wrongOptionsAreRefused() {
         tools.assertFails(2, "rstream -T x", "-T must be one of a, b, f, n, r, s and v, not 'x'");
         tools.assertFails(2, "rstream -S 0", "-S must be from 1 to ");

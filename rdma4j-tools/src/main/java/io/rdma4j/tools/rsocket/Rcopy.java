@@ -79,17 +79,20 @@ public final class Rcopy implements Callable<Integer> {
             do {
                 out.print("waiting for connection...");
                 out.flush();
-                try (RdmaSocketChannel client = Objects.requireNonNull(listener.accept())) {
-                    out.println("client: " + ((InetSocketAddress) Objects
-                            .requireNonNull(client.getRemoteAddress())).getAddress()
-                            .getHostAddress());
-                    new CopyServer(client, out).serve();
-                } catch (IOException e) {
-                    // One client of many: its failure is not that of the others.
-                    out.println("..." + e.getMessage());
-                }
+                serve(Objects.requireNonNull(listener.accept()), out);
                 out.flush();
             } while (!isOnce);
+        }
+    }
+
+    /** One client of many: its failure is not that of the others. */
+    private void serve(RdmaSocketChannel accepted, PrintWriter out) {
+        try (RdmaSocketChannel client = accepted) {
+            out.println("client: " + ((InetSocketAddress) Objects
+                    .requireNonNull(client.getRemoteAddress())).getAddress().getHostAddress());
+            new CopyServer(client, out).serve();
+        } catch (IOException e) {
+            out.println("..." + e.getMessage());
         }
     }
 
