@@ -16,6 +16,7 @@ module io.rdma4j.tools {
     requires java.management;
     requires java.management.rmi;
     requires jdk.attach;
+    requires jdk.net;
 
     opens io.rdma4j.tools to info.picocli;
     opens io.rdma4j.tools.basic to info.picocli;

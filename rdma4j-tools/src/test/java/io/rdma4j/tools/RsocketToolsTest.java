@@ -130,6 +130,36 @@ class RsocketToolsTest {
         }
     }
 
+    /** A process that is killed says nothing over RoCE: no kernel speaks for it. */
+    @Test
+    void serverOfCopiesServesTheNextClientAfterOneThatWasKilled(@TempDir Path folder)
+            throws Exception {
+        Path file = Files.write(folder.resolve("file"), new byte[10]);
+        Path copy = folder.resolve("copy");
+        try (Running server = Command.start("rcopy --patience 1 -b " + Loopback.OWN + AT_PORT)) {
+            try (Program client = silentPeer("client", "sent")) {
+                client.end();
+            }
+            assertThat(copied(file, copy)).as(tools.err()).isZero();
+            assertThat(copy).hasBinaryContent(new byte[10]);
+            server.end();
+            server.awaitEnd();
+            assertThat(server.text()).contains("\n...Connection lost");
+        }
+    }
+
+    @Test
+    void clientOfCopiesDoesNotWaitForAServerThatWasKilled(@TempDir Path folder) throws Exception {
+        Path file = Files.write(folder.resolve("file"), new byte[10]);
+        try (Program server = silentPeer("server", "listening");
+                Running client = Command.start("rcopy --patience 1 " + file + " " + Loopback.OWN
+                        + ":copy" + AT_PORT)) {
+            server.lineWith("received");
+            server.end();
+            client.assertFails(1, "Connection lost");
+        }
+    }
+
     @Test
     void serverOfCopiesEndsWhenItCanAcceptNobodyAnyMore(@TempDir Path folder) throws Exception {
         Path file = Files.write(folder.resolve("file"), new byte[10]);
@@ -139,6 +169,13 @@ class RsocketToolsTest {
             server.end();
             assertThat(server.awaitEnd()).isOne();
         }
+    }
+
+    private static Program silentPeer(String role, String ready) throws Exception {
+        Program peer = Program.of(SilentCopyPeer.class, List.of(),
+                List.of(role, Loopback.OWN, String.valueOf(Loopback.PORT)));
+        peer.lineWith(ready);
+        return peer;
     }
 
     @Test
@@ -152,6 +189,7 @@ class RsocketToolsTest {
         tools.assertFails(2, "udpong -S 15", "-S must be from 16 to 2040");
         tools.assertFails(2, "udpong -T x", "-T must be one of a, b, e, n and s, not 'x'");
         tools.assertFails(2, "rcopy /no/file", "SERVER is needed");
+        tools.assertFails(2, "rcopy --patience 0", "--patience must be from 1 to ");
     }
 
     @Test

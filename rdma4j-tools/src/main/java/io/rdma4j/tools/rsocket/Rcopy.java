@@ -7,8 +7,11 @@ import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Numbers;
+import io.rdma4j.tools.options.Patience;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -18,6 +21,7 @@ import picocli.CommandLine.Spec;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -26,6 +30,9 @@ import java.util.concurrent.Callable;
 @Command(name = "rcopy", description = "Copies a file over RDMA to a C or Java rcopy; without"
         + " arguments, receives files.")
 public final class Rcopy implements Callable<Integer> {
+    /** The most that a socket takes, as of Linux. */
+    private static final long LONGEST_IDLE_S = 32_767;
+
     @Parameters(index = "0", arity = "0..1", paramLabel = "FILE",
             description = "The file to copy.")
     private @Nullable Path source;
@@ -50,11 +57,15 @@ public final class Rcopy implements Callable<Integer> {
     @Option(names = "--once", description = "A server that ends after one client.")
     private boolean isOnce;
 
+    @Mixin
+    private Patience patience = new Patience();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws IOException {
+        patience.check(spec);
         Path file = source;
         if (file == null) {
             serve();
@@ -88,6 +99,7 @@ public final class Rcopy implements Callable<Integer> {
     /** One client of many: its failure is not that of the others. */
     private void serve(RdmaSocketChannel accepted, PrintWriter out) {
         try (RdmaSocketChannel client = accepted) {
+            watch(client);
             out.println("client: " + ((InetSocketAddress) Objects
                     .requireNonNull(client.getRemoteAddress())).getAddress().getHostAddress());
             new CopyServer(client, out).serve();
@@ -102,8 +114,19 @@ public final class Rcopy implements Callable<Integer> {
         String name = colon < 0 ? file.toString() : to.substring(colon + 1);
         try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
             channel.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
+            watch(channel);
             channel.connect(new InetSocketAddress(Hosts.resolve(host), port));
             new CopyClient(channel, spec.commandLine().getOut()).send(file, name);
         }
+    }
+
+    /**
+     * Has a silent peer asked whether it lives. Its device answers, so a peer may wait for its disk; one that was killed could not say so, and does not
+     * answer.
+     */
+    private void watch(RdmaSocketChannel channel) throws IOException {
+        int seconds = (int) Math.min(patience.duration().toSeconds(), LONGEST_IDLE_S);
+        channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, seconds)
+                .setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     }
 }
