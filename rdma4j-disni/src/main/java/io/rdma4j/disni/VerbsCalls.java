@@ -18,9 +18,9 @@ import java.nio.ByteBuffer;
 
 /** The calls of the verbs. Thread safe as libibverbs is. Those of each message allocate nothing in steady state. */
 public final class VerbsCalls {
+    static final String CONTEXT = "device";
     static final String PROTECTION_DOMAIN = "protection domain";
     static final String QUEUE_PAIR = "queue pair";
-    private static final String CONTEXT = "device";
     private static final String QUEUE = "completion queue";
     private static final String CHANNEL = "completion channel";
     private static final String REGION = "memory region";
