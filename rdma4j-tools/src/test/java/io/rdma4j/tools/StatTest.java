@@ -198,6 +198,57 @@ class StatTest {
     }
 
     @Test
+    void watchGoesOnWhileTheProcessHasNothingOpen() throws Exception {
+        try (Program target = Program.of(ReopeningStatTarget.class)) {
+            target.lineWith("open");
+            try (Command stat = Command.start("stat " + target.pid() + " --watch 0.05")) {
+                stat.lineWith("idle: iwarp_lo");
+                sendMore(target);
+                stat.lineWith("nothing to show");
+                sendMore(target);
+                stat.lineWith("idle: iwarp_lo");
+                target.end();
+                assertThat(stat.awaitEnd()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void processThatIsStoppedHoldsUpNoOther() throws Exception {
+        try (Program stopped = target(Loopback.OWN); Program other = target(Loopback.OTHER)) {
+            line(stopped);
+            line(other);
+            try (Command stat = Command.start("stat --watch 0.05")) {
+                stat.lineWith("process " + stopped.pid() + " (");
+                signal("STOP", stopped);
+                stat.lineWith("process " + stopped.pid() + " is stopped, and is left out");
+                stat.lineWith("process " + other.pid() + " (");
+                int told = stat.text().length();
+                sendMore(other);
+                stat.lineWith("  +1  ");
+                assertThat(stat.text().substring(told)).doesNotContain("process " + stopped.pid());
+                signal("CONT", stopped);
+                stat.lineWith("process " + stopped.pid() + " (");
+            }
+        }
+    }
+
+    @Test
+    void watchOfAStoppedProcessEndsWithIt() throws Exception {
+        try (Program target = target(Loopback.OWN)) {
+            line(target);
+            try (Command stat = Command.start("stat " + target.pid() + " --watch 0.05")) {
+                stat.lineWith("rdma_sends");
+                signal("STOP", target);
+                stat.lineWith("is stopped, and is left out");
+                target.end();
+                assertThat(stat.awaitEnd()).isZero();
+                assertThat(stat.lastLine()).contains("is stopped, and is left out");
+            }
+        }
+    }
+
+    @Test
     void watchThatWouldTakeAnHourEndsWithTheProcessOrWhenInterrupted() throws Exception {
         try (Program target = target(Loopback.OWN)) {
             line(target);

@@ -10,4 +10,9 @@ import java.util.List;
  * @param program its main class or jar
  * @param devices those it has open
  */
-record ProcessReading(long pid, String program, List<DeviceReading> devices) {}
+record ProcessReading(long pid, String program, List<DeviceReading> devices) implements Reading {
+    @Override
+    public boolean isEmpty() {
+        return devices.isEmpty();
+    }
+}

@@ -13,9 +13,9 @@ import java.util.List;
  * @param datagrams its sockets of datagrams
  */
 record SocketsReading(long pid, String program, List<ListenerReading> listeners,
-        List<ConnectionReading> connections, List<DatagramReading> datagrams) {
-    /** {@return whether it has none} */
-    boolean isEmpty() {
+        List<ConnectionReading> connections, List<DatagramReading> datagrams) implements Reading {
+    @Override
+    public boolean isEmpty() {
         return listeners.isEmpty() && connections.isEmpty() && datagrams.isEmpty();
     }
 }

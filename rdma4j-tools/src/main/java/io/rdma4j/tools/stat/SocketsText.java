@@ -4,9 +4,9 @@ package io.rdma4j.tools.stat;
 import io.rdma4j.tools.output.Terminal;
 
 import java.io.PrintWriter;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -16,8 +16,8 @@ final class SocketsText {
 
     private final PrintWriter out;
     private final int columns;
-    private final Map<String, Long> previous = new HashMap<>();
-    private boolean isFirst = true;
+    private final Growth growth = new Growth();
+    private final Set<Long> shown = new HashSet<>();
 
     /** @param columns the width of the terminal, or {@link Terminal#ENDLESS} */
     SocketsText(PrintWriter out, int columns) {
@@ -25,40 +25,53 @@ final class SocketsText {
         this.columns = columns;
     }
 
+    /** @param processes also those that have no socket open, which are not shown unless they had one */
     void print(List<SocketsReading> processes) {
+        long nowNs = System.nanoTime();
         for (SocketsReading process : processes) {
-            out.printf("process %d (%s)%n", process.pid(), process.program());
-            int width = Stream.of(process.listeners().stream().map(ListenerReading::local),
-                    process.connections().stream().map(ConnectionReading::local),
-                    process.datagrams().stream().map(DatagramReading::local))
-                    .flatMap(each -> each).mapToInt(String::length)
-                    .reduce(LOCAL.length(), Math::max);
-            out.printf("  %-12s %7s %7s  %s  %s%n", "State", "Recv-Q", "Send-Q",
-                    padded(LOCAL, width),
-                    "Peer Address:Port");
-            for (ListenerReading each : process.listeners()) {
-                out.printf("  %-12s %7d %7d  %s  *%n", "LISTEN", each.waiting(), each.backlog(),
-                        padded(each.local(), width));
-            }
-            for (ConnectionReading each : process.connections()) {
-                print(process.pid(), each, width);
-            }
-            for (DatagramReading each : process.datagrams()) {
-                print(process.pid(), each, width);
+            growth.begin(process.pid(), nowNs);
+            if (!process.isEmpty() || shown.contains(process.pid())) {
+                shown.add(process.pid());
+                print(process);
             }
         }
         out.flush();
-        isFirst = false;
+    }
+
+    private void print(SocketsReading process) {
+        out.printf("process %d (%s)%n", process.pid(), process.program());
+        if (process.isEmpty()) {
+            out.println("  nothing to show");
+            return;
+        }
+        int width = Stream.of(process.listeners().stream().map(ListenerReading::local),
+                process.connections().stream().map(ConnectionReading::local),
+                process.datagrams().stream().map(DatagramReading::local))
+                .flatMap(each -> each).mapToInt(String::length)
+                .reduce(LOCAL.length(), Math::max);
+        out.printf("  %-12s %7s %7s  %s  %s%n", "State", "Recv-Q", "Send-Q",
+                padded(LOCAL, width),
+                "Peer Address:Port");
+        for (ListenerReading each : process.listeners()) {
+            out.printf("  %-12s %7d %7d  %s  *%n", "LISTEN", each.waiting(), each.backlog(),
+                    padded(each.local(), width));
+        }
+        for (ConnectionReading each : process.connections()) {
+            print(each, width);
+        }
+        for (DatagramReading each : process.datagrams()) {
+            print(each, width);
+        }
     }
 
     private static String padded(String text, int width) {
         return text + " ".repeat(width - text.length());
     }
 
-    private void print(long pid, ConnectionReading each, int width) {
+    private void print(ConnectionReading each, int width) {
         out.printf("  %-12s %7d %7d  %s  %s%n", each.state(), each.readable(),
                 each.unacknowledged(), padded(each.local(), width), each.peer());
-        String key = pid + "/" + each.device() + "/" + each.queuePair() + "/";
+        String key = each.device() + "/" + each.queuePair() + "/";
         out.println(Terminal.wrapped("    ", String.format(
                 "%s qp:0x%06x%s %s rcvbuf:%d sndbuf:%d rcv_credits:%d snd_credits:%d"
                         + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s age:%d.%03ds",
@@ -74,10 +87,10 @@ final class SocketsText {
                 each.ageMs() / 1000, each.ageMs() % 1000), columns));
     }
 
-    private void print(long pid, DatagramReading each, int width) {
+    private void print(DatagramReading each, int width) {
         out.printf("  %-12s %7d %7d  %s  %s%n", "DATAGRAM", each.waiting(), each.leaving(),
                 padded(each.local(), width), each.peer());
-        String key = pid + "/" + each.local() + "/";
+        String key = each.local() + "/";
         out.println(Terminal.wrapped("    ", String.format(
                 "%srcvbuf:%d sndbuf:%d peers:%d datagrams_received:%s bytes_received:%s"
                         + " datagrams_dropped:%s datagrams_sent:%s bytes_sent:%s"
@@ -100,8 +113,7 @@ final class SocketsText {
 
     /** {@return a number, with what was added since the last time} */
     private String grown(String key, long value) {
-        Long before = previous.put(key, value);
-        long added = before == null ? value : value - before;
-        return value + (isFirst || added == 0 ? "" : "(+" + added + ")");
+        long added = growth.added(key, value);
+        return value + (added == 0 ? "" : "(+" + added + ")");
     }
 }

@@ -13,9 +13,10 @@ import picocli.CommandLine.Spec;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -82,30 +83,37 @@ public final class Stat implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "--prometheus goes with neither --sockets, --json nor --watch");
         }
+        try {
+            return show(seconds);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return seconds == null ? NONE_FOUND : 0;
+        }
+    }
+
+    private int show(@Nullable Double seconds) throws IOException, InterruptedException {
         List<WatchedProcess> processes = new ArrayList<>(
                 pid == null ? WatchedProcess.all(this::leftOut) : List.of(WatchedProcess.of(pid)));
         try {
             return show(processes, seconds);
         } finally {
-            for (WatchedProcess process : processes) {
-                close(process);
-            }
+            processes.forEach(WatchedProcess::close);
         }
     }
 
-    private void leftOut(String why) {
+    private void leftOut(@Nullable String why) {
         spec.commandLine().getErr().printf("stat: %s, and is left out%n", why);
     }
 
     private int show(List<WatchedProcess> processes, @Nullable Double seconds)
-            throws IOException {
+            throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         if (withSockets) {
             Consumer<List<SocketsReading>> printer = isJson
                     ? new SocketsJson(out)::print
                     : new SocketsText(out, Terminal.columns())::print;
             String what = device == null ? "a socket over RDMA" : "a connection over " + device;
-            return show(processes, seconds, this::sockets, printer, what);
+            return show(processes, seconds, each -> each.readSockets(device), printer, what);
         }
         Consumer<List<ProcessReading>> printer;
         if (isPrometheus) {
@@ -116,96 +124,98 @@ public final class Stat implements Callable<Integer> {
             printer = new StatText(out, Terminal.columns(), withZeros || device != null, withZeros,
                     withPairs)::print;
         }
-        return show(processes, seconds, this::devices, printer,
+        return show(processes, seconds, each -> each.read(device), printer,
                 device == null ? "an rdma4j device" : device);
     }
 
-    private @Nullable ProcessReading devices(WatchedProcess process)
-            throws IOException, JMException {
-        ProcessReading reading = process.read(device);
-        return reading.devices().isEmpty() ? null : reading;
-    }
-
-    private @Nullable SocketsReading sockets(WatchedProcess process)
-            throws IOException, JMException {
-        SocketsReading reading = process.readSockets(device);
-        return reading.isEmpty() ? null : reading;
-    }
-
     /** One look at a process. */
-    private interface Look<R> {
-        /** {@return what it has open, null for nothing} */
-        @Nullable
+    private interface Look<R extends Reading> {
+        /** {@return what it has open} */
         R at(WatchedProcess process) throws IOException, JMException;
     }
 
     /** @param what that which nobody has if there is nothing to show */
-    private <R> int show(List<WatchedProcess> processes, @Nullable Double seconds, Look<R> look,
-            Consumer<List<R>> printer, String what) throws IOException {
-        List<R> readings = read(processes, look);
-        if (readings.isEmpty()) {
+    private <R extends Reading> int show(List<WatchedProcess> processes, @Nullable Double seconds,
+            Look<R> look, Consumer<List<R>> printer, String what) throws InterruptedException {
+        Map<WatchedProcess, R> readings = read(processes, look);
+        List<WatchedProcess> found = new ArrayList<>();
+        readings.forEach((process, reading) -> {
+            if (!reading.isEmpty()) {
+                found.add(process);
+            }
+        });
+        if (found.isEmpty()) {
             spec.commandLine().getErr().printf("stat: no running JVM of this user has %s open%n",
                     what);
             return NONE_FOUND;
         }
-        while (!readings.isEmpty()) {
-            printer.accept(readings);
-            if (seconds == null) {
-                return 0;
-            }
-            if (!hasTimePassed(processes, seconds)) {
-                return 0;
-            }
+        printer.accept(List.copyOf(readings.values()));
+        while (seconds != null) {
+            awaitEnd(found, seconds);
             readings = read(processes, look);
+            found.retainAll(processes);
+            if (found.isEmpty()) {
+                break;
+            }
+            if (!readings.isEmpty()) {
+                printer.accept(List.copyOf(readings.values()));
+            }
         }
         return 0;
     }
 
-    /** {@return false if the watch was interrupted} It ends early when there is nothing left to watch. */
-    private static boolean hasTimePassed(List<WatchedProcess> processes, double seconds) {
-        CompletableFuture<Void> end = CompletableFuture.allOf(
-                processes.stream().map(WatchedProcess::end).toArray(CompletableFuture<?>[]::new));
-        try {
-            end.get((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
-            return true;
-        } catch (TimeoutException next) {
-            return true;
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("the end of a process does not fail", e);
+    /** Returns after a time, or when all processes have ended. */
+    private static void awaitEnd(List<WatchedProcess> processes, double seconds)
+            throws InterruptedException {
+        long untilNs = System.nanoTime() + (long) (seconds * 1e9);
+        for (WatchedProcess process : processes) {
+            try {
+                process.end().get(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException next) {
+                return;
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("the end of a process does not fail", e);
+            }
         }
     }
 
-    /** {@return what the processes have open; those that have ended are removed} */
-    private <R> List<R> read(List<WatchedProcess> processes, Look<R> look) {
-        List<R> readings = new ArrayList<>();
+    /** {@return what the processes have open that answer} Those that have ended are removed. */
+    private <R extends Reading> Map<WatchedProcess, R> read(List<WatchedProcess> processes,
+            Look<R> look) throws InterruptedException {
+        Map<WatchedProcess, Question<R>> questions = new LinkedHashMap<>();
         for (WatchedProcess process : List.copyOf(processes)) {
+            Question<R> question = process.ask(() -> look.at(process));
+            if (question != null) {
+                questions.put(process, question);
+            } else if (process.end().isDone()) {
+                processes.remove(process);
+                process.close();
+            }
+        }
+        Map<WatchedProcess, R> readings = new LinkedHashMap<>();
+        for (Map.Entry<WatchedProcess, Question<R>> each : questions.entrySet()) {
+            WatchedProcess process = each.getKey();
             try {
-                R reading = look.at(process);
-                if (reading != null) {
-                    readings.add(reading);
-                }
-            } catch (IOException ended) {
+                readings.put(process, each.getValue().await());
+            } catch (TimeoutException noAnswer) {
+                leftOut(noAnswer.getMessage());
+            } catch (ExecutionException e) {
+                failed(process, e.getCause());
                 processes.remove(process);
-                close(process);
-            } catch (JMException e) {
-                spec.commandLine().getErr().printf(
-                        "stat: process %d is of another version of rdma4j: %s%n", process.pid(),
-                        e.getMessage());
-                processes.remove(process);
-                close(process);
+                process.close();
             }
         }
         return readings;
     }
 
-    private static void close(WatchedProcess process) {
-        try {
-            process.close();
-        } catch (IOException gone) {
-            // It has ended before us.
+    private void failed(WatchedProcess process, @Nullable Throwable why) {
+        switch (why) {
+            case IOException ended -> {}
+            case JMException e -> spec.commandLine().getErr().printf(
+                    "stat: process %d is of another version of rdma4j: %s%n", process.pid(),
+                    e.getMessage());
+            case null, default -> throw new IllegalStateException(
+                    "process " + process.pid() + " could not be asked", why);
         }
     }
 }

@@ -9,9 +9,10 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Prints readings for people: counters that are not zero, and what was added since the last time. Devices that did nothing are
@@ -23,10 +24,9 @@ final class StatText {
     private final boolean withIdle;
     private final boolean withZeros;
     private final boolean withPairs;
-    private final Map<String, Long> previous = new HashMap<>();
+    private final Growth growth = new Growth();
+    private final Set<Long> shown = new HashSet<>();
     private boolean isFirst = true;
-    private long lookedNs;
-    private double elapsedSeconds;
 
     /**
      * @param columns the width of the terminal, or {@link Terminal#ENDLESS}
@@ -41,31 +41,42 @@ final class StatText {
         this.withPairs = withPairs;
     }
 
-    void print(Iterable<ProcessReading> processes) {
+    /** @param processes also those that have no device open, which are not shown unless they had one */
+    void print(List<ProcessReading> processes) {
         long nowNs = System.nanoTime();
-        elapsedSeconds = (nowNs - lookedNs) / 1e9;
-        lookedNs = nowNs;
         if (!isFirst) {
             out.printf("%n%s%n",
                     LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
                             .format(DateTimeFormatter.ISO_LOCAL_TIME));
         }
         for (ProcessReading process : processes) {
-            out.printf("process %d (%s)%n", process.pid(), process.program());
-            List<String> idle = new ArrayList<>();
-            for (DeviceReading device : process.devices()) {
-                if (isIdle(device) && !withIdle) {
-                    idle.add(device.name());
-                } else {
-                    print(process.pid() + "/" + device.name(), device);
-                }
-            }
-            if (!idle.isEmpty()) {
-                line("  ", "idle: " + String.join(", ", idle));
+            growth.begin(process.pid(), nowNs);
+            if (!process.isEmpty() || shown.contains(process.pid())) {
+                shown.add(process.pid());
+                print(process);
             }
         }
         out.flush();
         isFirst = false;
+    }
+
+    private void print(ProcessReading process) {
+        out.printf("process %d (%s)%n", process.pid(), process.program());
+        if (process.isEmpty()) {
+            out.println("  nothing to show");
+            return;
+        }
+        List<String> idle = new ArrayList<>();
+        for (DeviceReading device : process.devices()) {
+            if (isIdle(device) && !withIdle) {
+                idle.add(device.name());
+            } else {
+                print(device);
+            }
+        }
+        if (!idle.isEmpty()) {
+            line("  ", "idle: " + String.join(", ", idle));
+        }
     }
 
     private void line(String indent, String text) {
@@ -77,7 +88,7 @@ final class StatText {
                 && device.counters().values().stream().allMatch(value -> value == 0);
     }
 
-    private void print(String key, DeviceReading device) {
+    private void print(DeviceReading device) {
         line("  ", String.format("%s: %s; %s, %s%s%s", device.name(),
                 String.join(", ", device.gids()), count(device.contexts(), "context"),
                 count(device.queuePairs().size(), "queue pair"),
@@ -86,7 +97,7 @@ final class StatText {
         if (device.counters().isEmpty()) {
             out.println("    the driver counts nothing");
         }
-        print("    ", key, device.counters());
+        print("    ", device.name(), device.counters());
         if (withPairs) {
             for (QueuePairReading pair : device.queuePairs()) {
                 line("    ", String.format("queue pair 0x%06x %s %s%s%s", pair.number(),
@@ -94,13 +105,13 @@ final class StatText {
                                 : String.format(", peer %s 0x%06x", pair.peerAddress(),
                                         pair.peerNumber()),
                         pair.way().isEmpty() ? "" : ", way " + pair.way()));
-                print("      ", key + "/" + pair.number(), pair.counters());
+                print("      ", device.name() + "/" + pair.number(), pair.counters());
             }
         }
     }
 
     private String perSecond(long added) {
-        double rate = added / elapsedSeconds;
+        double rate = growth.perSecond(added);
         return String.format(rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
     }
 
@@ -112,11 +123,10 @@ final class StatText {
         boolean isAnyShown = false;
         for (Map.Entry<String, Long> counter : counters.entrySet()) {
             long value = counter.getValue();
-            Long before = previous.put(key + "/" + counter.getKey(), value);
+            long added = growth.added(key + "/" + counter.getKey(), value);
             if (value != 0 || withZeros) {
-                long added = before == null ? value : value - before;
                 out.printf("%s%-24s %14d%s%n", indent, counter.getKey(), value,
-                        isFirst || added == 0 ? "" : "  +" + added + perSecond(added));
+                        added == 0 ? "" : "  +" + added + perSecond(added));
                 isAnyShown = true;
             }
         }

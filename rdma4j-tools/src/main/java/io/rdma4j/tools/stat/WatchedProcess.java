@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -22,6 +20,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -47,9 +46,6 @@ import javax.management.remote.JMXServiceURL;
 final class WatchedProcess implements Closeable {
     private static final String DEVICES = "rdma4j.devices";
     private static final String SOCKETS = "rdma4j.sockets.open";
-    /** Shorter than the JDK waits for a JVM that does not answer. */
-    private static final long ANSWER_SECONDS = 8;
-    private static final long STOPPED_LOOK_MS = 100;
     /** A few of the seconds in which the process looks once each. */
     private static final long REGISTERED_SECONDS = 3;
     private static final long REGISTERED_LOOK_MS = 50;
@@ -59,42 +55,49 @@ final class WatchedProcess implements Closeable {
     private final long pid;
     private final String program;
     private final JMXConnector connector;
+    private final CompletableFuture<?> end;
     /** How many beans of sockets it had when it was found, of which the first reading may have to wait. */
     private int awaitedSockets;
+    private @Nullable Question<?> asked;
 
     private WatchedProcess(long pid, String program, JMXConnector connector, int awaitedSockets) {
         this.pid = pid;
         this.program = program;
         this.connector = connector;
         this.awaitedSockets = awaitedSockets;
+        // Once: the JDK keeps all that is made of it until the process ends.
+        end = ProcessHandle.of(pid).<CompletableFuture<?>>map(ProcessHandle::onExit)
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     /**
      * {@return the JVMs that have devices open} JVMs that refuse access are left out.
      *
      * @param silent called for each JVM that is stopped or does not answer, with words that say so
+     * @throws InterruptedException if it is interrupted while it waits for answers; what it has found is closed
      */
-    static List<WatchedProcess> all(Consumer<String> silent) {
+    static List<WatchedProcess> all(Consumer<String> silent) throws InterruptedException {
         String own = String.valueOf(ProcessHandle.current().pid());
-        Map<String, Opening> openings = new LinkedHashMap<>();
+        List<Question<Optional<WatchedProcess>>> questions = new ArrayList<>();
         for (VirtualMachineDescriptor each : VirtualMachine.list()) {
             if (!each.id().equals(own)) {
-                openings.put(each.id(), Opening.begin(each.id(), each.displayName()));
+                questions.add(opening(each.id(), each.displayName()));
             }
         }
         List<WatchedProcess> found = new ArrayList<>();
-        openings.forEach((id, opening) -> {
+        for (Question<Optional<WatchedProcess>> question : questions) {
             try {
-                WatchedProcess process = opening.await();
-                if (process != null) {
-                    found.add(process);
-                }
+                question.await().ifPresent(found::add);
             } catch (TimeoutException noAnswer) {
+                question.whenAnswered(WatchedProcess::closeLate);
                 silent.accept(noAnswer.getMessage());
             } catch (ExecutionException notForUs) {
                 // Ended meanwhile, still starting, or closed to others.
+            } catch (InterruptedException e) {
+                questions.forEach(each -> each.whenAnswered(WatchedProcess::closeLate));
+                throw e;
             }
-        });
+        }
         found.sort(Comparator.comparingLong(process -> process.pid));
         return found;
     }
@@ -103,96 +106,35 @@ final class WatchedProcess implements Closeable {
      * {@return one JVM}
      *
      * @throws IOException if there is no such JVM, it has no device open, or it does not answer
+     * @throws InterruptedException if it is interrupted while it waits for the answer
      */
-    static WatchedProcess of(long pid) throws IOException {
+    static WatchedProcess of(long pid) throws IOException, InterruptedException {
         String id = String.valueOf(pid);
         String program = VirtualMachine.list().stream().filter(each -> each.id().equals(id))
                 .map(VirtualMachineDescriptor::displayName).findFirst().orElse("");
-        WatchedProcess process;
+        Question<Optional<WatchedProcess>> question = opening(id, program);
         try {
-            process = Opening.begin(id, program).await();
+            return question.await().orElseThrow(
+                    () -> new IOException("process " + pid + " has no rdma4j device open"));
         } catch (TimeoutException e) {
+            question.whenAnswered(WatchedProcess::closeLate);
             throw new IOException(e.getMessage(), e);
         } catch (ExecutionException e) {
             throw new IOException("process " + pid + " is no running JVM that this user may ask",
                     e);
-        }
-        if (process == null) {
-            throw new IOException("process " + pid + " has no rdma4j device open");
-        }
-        return process;
-    }
-
-    /** {@return whether a signal has stopped the process; false where the system does not tell} */
-    private static boolean isStopped(long pid) {
-        try {
-            String line = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"));
-            // The name before may have spaces and parentheses.
-            return line.charAt(line.lastIndexOf(')') + 2) == 'T';
-        } catch (IOException | IndexOutOfBoundsException elsewhere) {
-            return false;
+        } catch (InterruptedException e) {
+            question.whenAnswered(WatchedProcess::closeLate);
+            throw e;
         }
     }
 
-    /** A query of a JVM, in a separate thread, because a stopped JVM never answers. */
-    private static final class Opening {
-        private final long pid;
-        private final CompletableFuture<Optional<WatchedProcess>> opened = new CompletableFuture<>();
-        private final long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);
+    /** {@return whether a JVM has devices or sockets open, and what it is then} */
+    private static Question<Optional<WatchedProcess>> opening(String id, String commandLine) {
+        return Question.of(Long.parseLong(id), () -> Optional.ofNullable(open(id, commandLine)));
+    }
 
-        private Opening(long pid) {
-            this.pid = pid;
-        }
-
-        static Opening begin(String id, String commandLine) {
-            Opening opening = new Opening(Long.parseLong(id));
-            Thread.ofPlatform().daemon().name("rdma4j-stat-" + id)
-                    .start(() -> opening.run(id, commandLine));
-            return opening;
-        }
-
-        private void run(String id, String commandLine) {
-            try {
-                WatchedProcess process = open(id, commandLine);
-                if (!opened.complete(Optional.ofNullable(process)) && process != null) {
-                    process.close();
-                }
-            } catch (IOException | AttachNotSupportedException | RuntimeException e) {
-                opened.completeExceptionally(e);
-            }
-        }
-
-        /**
-         * {@return the JVM, null if it has no device open}
-         *
-         * @throws TimeoutException if the JVM does not answer, at once if it is stopped
-         */
-        @Nullable
-        WatchedProcess await() throws TimeoutException, ExecutionException {
-            while (true) {
-                try {
-                    return opened.get(STOPPED_LOOK_MS, TimeUnit.MILLISECONDS).orElse(null);
-                } catch (TimeoutException notYet) {
-                    if (isStopped(pid)) {
-                        giveUp("process " + pid + " is stopped");
-                    } else if (System.nanoTime() - untilNs > 0) {
-                        giveUp("process " + pid + " does not answer within " + ANSWER_SECONDS
-                                + " s");
-                    }
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new ExecutionException("interrupted", e);
-                }
-            }
-        }
-
-        /** Does nothing if the JVM has answered just now. */
-        private void giveUp(String why) throws TimeoutException {
-            TimeoutException noAnswer = new TimeoutException(why);
-            if (opened.completeExceptionally(noAnswer)) {
-                throw noAnswer;
-            }
-        }
+    private static void closeLate(Optional<WatchedProcess> process) {
+        process.ifPresent(WatchedProcess::close);
     }
 
     // The address comes from a process of this user: the system allows attaching to no other.
@@ -252,8 +194,26 @@ final class WatchedProcess implements Closeable {
 
     /** {@return what completes when the process has ended} */
     CompletableFuture<?> end() {
-        return ProcessHandle.of(pid).<CompletableFuture<?>>map(ProcessHandle::onExit)
-                .orElseGet(() -> CompletableFuture.completedFuture(null));
+        return end;
+    }
+
+    /**
+     * Asks for something that it has open.
+     *
+     * @return what was asked; null while the process has not answered the last time
+     */
+    <T> @Nullable Question<T> ask(Callable<T> look) {
+        if (isSilent()) {
+            return null;
+        }
+        Question<T> question = Question.of(pid, look);
+        asked = question;
+        return question;
+    }
+
+    private boolean isSilent() {
+        Question<?> last = asked;
+        return last != null && !last.isAnswered();
     }
 
     /**
@@ -452,8 +412,23 @@ final class WatchedProcess implements Closeable {
         return byName;
     }
 
+    /** Waits for a process no longer than it is asked otherwise: one that is stopped gets to know of it when it goes on. */
     @Override
-    public void close() throws IOException {
-        connector.close();
+    public void close() {
+        boolean isSilent = isSilent();
+        Question<Boolean> closing = Question.of(pid, () -> {
+            connector.close();
+            return true;
+        });
+        if (isSilent) {
+            return;
+        }
+        try {
+            closing.await();
+        } catch (ExecutionException | TimeoutException e) {
+            // It has ended before, or is stopped.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
