@@ -6,6 +6,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.QueuePairOperations;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.tools.endpoint.OpenObjects;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -34,8 +35,9 @@ final class RpingQueuePair implements QueuePairOperations, AutoCloseable {
     private static final Duration LOOK = Duration.ofMillis(100);
 
     private final CmId id;
-    private final QueuePair queuePair;
     private final boolean isOwn;
+    private final OpenObjects open = new OpenObjects();
+    private final QueuePair queuePair;
     private final CompletionChannel channel;
     private final CompletionQueue sends;
     private final CompletionQueue receives;
@@ -43,34 +45,45 @@ final class RpingQueuePair implements QueuePairOperations, AutoCloseable {
     private final WorkCompletion completion = new WorkCompletion();
     private boolean ended;
 
-    private RpingQueuePair(CmId id, boolean isOwn, QueuePairInitAttributes attributes,
-            CompletionChannel channel, CompletionQueue sends, CompletionQueue receives,
-            Duration patience) throws RdmaException {
+    RpingQueuePair(CmId id, boolean isOwn, int sendDepth, int receiveDepth, Duration patience)
+            throws RdmaException {
         this.id = id;
         this.isOwn = isOwn;
-        this.channel = channel;
-        this.sends = sends;
-        this.receives = receives;
         this.patience = patience;
-        if (isOwn) {
-            queuePair = id.protectionDomain().createQueuePair(attributes);
-            // Receives are posted before there is a connection.
-            queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));
-        } else {
-            queuePair = id.createQueuePair(attributes);
+        channel = CompletionChannel.create();
+        open.add(channel::close);
+        try {
+            sends = created(sendDepth);
+            receives = created(receiveDepth);
+            // Closed before them, but after the queue pair, which makes events.
+            open.add(this::acknowledgeAll);
+            queuePair = created(new QueuePairInitAttributes().type(QueuePairType.RC)
+                    .sendCompletionQueue(sends).receiveCompletionQueue(receives)
+                    .capabilities(QueuePairCapabilities.ofDepth(sendDepth, receiveDepth)));
+        } catch (RdmaException | RuntimeException e) {
+            // The peer may have gone since it asked: nothing stays of what was made for it.
+            open.closeAfter(e);
+            throw e;
         }
     }
 
-    static RpingQueuePair create(CmId id, boolean isOwn, int sendDepth, int receiveDepth,
-            Duration patience) throws RdmaException {
-        CompletionChannel channel = CompletionChannel.create();
-        CompletionQueue sends = id.context().createCompletionQueue(sendDepth, channel);
-        CompletionQueue receives = id.context().createCompletionQueue(receiveDepth, channel);
-        return new RpingQueuePair(id, isOwn,
-                new QueuePairInitAttributes().type(QueuePairType.RC).sendCompletionQueue(sends)
-                        .receiveCompletionQueue(receives)
-                        .capabilities(QueuePairCapabilities.ofDepth(sendDepth, receiveDepth)),
-                channel, sends, receives, patience);
+    private CompletionQueue created(int depth) throws RdmaException {
+        CompletionQueue queue = id.context().createCompletionQueue(depth, channel);
+        open.add(queue::close);
+        return queue;
+    }
+
+    private QueuePair created(QueuePairInitAttributes attributes) throws RdmaException {
+        if (!isOwn) {
+            QueuePair created = id.createQueuePair(attributes);
+            open.add(id::closeQueuePair);
+            return created;
+        }
+        QueuePair created = id.protectionDomain().createQueuePair(attributes);
+        open.add(created::close);
+        // Receives are posted before there is a connection.
+        created.modify(id.initQueuePairAttributes(QueuePairState.INIT));
+        return created;
     }
 
     @Override
@@ -194,22 +207,18 @@ final class RpingQueuePair implements QueuePairOperations, AutoCloseable {
         }
     }
 
-    @Override
-    public void close() throws RdmaException {
-        if (isOwn) {
-            queuePair.close();
-        } else {
-            id.closeQueuePair();
-        }
+    private void acknowledgeAll() throws RdmaException {
         while (true) {
             CompletionQueue announced = channel.pollEvent(Duration.ZERO);
             if (announced == null) {
-                break;
+                return;
             }
             announced.acknowledgeEvents(1);
         }
-        sends.close();
-        receives.close();
-        channel.close();
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        open.close();
     }
 }

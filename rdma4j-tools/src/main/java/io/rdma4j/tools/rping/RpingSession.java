@@ -3,9 +3,11 @@ package io.rdma4j.tools.rping;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.tools.endpoint.OpenObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -46,6 +48,7 @@ final class RpingSession implements AutoCloseable {
     private final RpingOutput out;
     private final int size;
     private final RpingQueuePair own;
+    private final OpenObjects open = new OpenObjects();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment sent = arena.allocate(ADVERTISEMENT);
     private final MemorySegment received = arena.allocate(ADVERTISEMENT);
@@ -60,18 +63,31 @@ final class RpingSession implements AutoCloseable {
         this.settings = settings;
         this.out = out;
         size = settings.size();
-        data = arena.allocate(size);
-        start = arena.allocate(size);
-        own = RpingQueuePair.create(id, settings.isOwnQueuePair(), SEND_DEPTH, RECEIVE_DEPTH,
-                settings.patience());
-        out.debug(String.format("created qp 0x%x", own.queuePair().number()));
-        sentRegion = own.registerMessages(sent);
-        receivedRegion = own.registerMessages(received);
-        dataRegion = own.protectionDomain().register(data, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
-        startRegion = own.protectionDomain().register(start, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
-        postReceive();
+        open.add(arena::close);
+        try {
+            data = arena.allocate(size);
+            start = arena.allocate(size);
+            sentRegion = registered(id.registerMessages(sent));
+            receivedRegion = registered(id.registerMessages(received));
+            ProtectionDomain domain = id.protectionDomain();
+            dataRegion = registered(domain.register(data, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+            startRegion = registered(domain.register(start, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+            own = new RpingQueuePair(id, settings.isOwnQueuePair(), SEND_DEPTH, RECEIVE_DEPTH,
+                    settings.patience());
+            open.add(own::close);
+            out.debug(String.format("created qp 0x%x", own.queuePair().number()));
+            postReceive();
+        } catch (RdmaException | RuntimeException e) {
+            open.closeAfter(e);
+            throw e;
+        }
+    }
+
+    private MemoryRegion registered(MemoryRegion region) {
+        open.add(region::close);
+        return region;
     }
 
     private ConnectionParameters parameters() {
@@ -221,11 +237,6 @@ final class RpingSession implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        own.close();
-        sentRegion.close();
-        receivedRegion.close();
-        dataRegion.close();
-        startRegion.close();
-        arena.close();
+        open.close();
     }
 }
