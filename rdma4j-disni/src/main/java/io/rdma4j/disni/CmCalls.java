@@ -31,10 +31,10 @@ public final class CmCalls {
     private final DeferredClosing closing;
     private final Retries retries = Retries.ofProperty();
 
-    private record Channel(CmEventChannel events, Waiting<CmEvent> waiting) {}
+    record Channel(CmEventChannel events, Waiting<CmEvent> waiting) {}
 
     /** An id, with the number of its queue pair. */
-    private static final class Id {
+    static final class Id {
         final CmId id;
         volatile long queuePair = Handles.NONE;
 
@@ -57,8 +57,10 @@ public final class CmCalls {
 
     /** C: {@code rdma_destroy_event_channel}, which does not mind ids that use it: it is closed after them. */
     public int destroyEventChannel(long channel) {
-        return Refusals.returned("destroy event channel",
-                () -> closing.close(handles.remove(channel, Channel.class, CHANNEL).events::close));
+        return Refusals.returned("destroy event channel", () -> {
+            CmEventChannel events = handles.remove(channel, Channel.class, CHANNEL).events;
+            closing.close(events, events::close);
+        });
     }
 
     /** C: {@code rdma_create_id}, of {@code RDMA_PS_TCP}: libdisni knows no other. */
@@ -79,7 +81,7 @@ public final class CmCalls {
         return Refusals.returned("destroy id", () -> {
             Id removed = handles.remove(id, Id.class, ID);
             forgetQueuePair(removed);
-            closing.close(removed.id::close);
+            closing.close(removed.id, removed.id::close);
         });
     }
 
@@ -139,20 +141,27 @@ public final class CmCalls {
     public int nextEvent(long channel, long listenId, long id, int milliseconds) {
         try {
             Channel awaited = handles.find(channel, Channel.class, CHANNEL);
-            try (CmEvent event = awaited.waiting.poll(milliseconds)) {
-                return event == null ? Refusals.FAILED : written(event, listenId, id);
-            }
+            CmEvent event = awaited.waiting.poll(milliseconds);
+            return event == null ? Refusals.FAILED : written(event, listenId, id);
         } catch (RdmaException e) {
             return Refusals.FAILED;
         }
     }
 
+    /** {@return the number of an event's type} It is acknowledged. */
     private int written(CmEvent event, long listenId, long id) {
         CmId listening = event.listenId();
-        CallMemory.writeLong(listenId, listening == null ? Handles.NONE : handleOf(listening));
-        CallMemory.writeLong(id,
-                listening == null ? handleOf(event.id()) : added(event.id()));
-        return event.typeCode();
+        try (event) {
+            CallMemory.writeLong(listenId, listening == null ? Handles.NONE : handleOf(listening));
+            CallMemory.writeLong(id,
+                    listening == null ? handleOf(event.id()) : added(event.id()));
+            return event.typeCode();
+        } finally {
+            closing.onAcknowledged(event.id());
+            if (listening != null) {
+                closing.onAcknowledged(listening);
+            }
+        }
     }
 
     private static long handleOf(CmId id) {
@@ -276,7 +285,7 @@ public final class CmCalls {
         return Refusals.returned("destroy queue pair", () -> {
             Id owner = handles.find(id, Id.class, ID);
             forgetQueuePair(owner);
-            closing.close(owner.id::closeQueuePair);
+            closing.close(owner.id, owner.id::closeQueuePair);
         });
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * Closes objects in the order in which DiSNI destroys them, which is not always one that C allows: channels before their queues, and
  * a channel of events before its ids. C refuses and leaks those, since DiSNI does not look; here what is still used is closed as soon
- * as nothing uses it. Thread safe.
+ * as nothing uses it. An object of which another thread has just taken an event is closed when that is acknowledged, for which C waits. Thread safe.
  */
 final class DeferredClosing {
     private static final System.Logger LOG = System.getLogger(DeferredClosing.class.getName());
@@ -19,24 +19,56 @@ final class DeferredClosing {
         void close() throws RdmaException;
     }
 
-    private final List<Closing> waiting = new ArrayList<>();
+    private record Deferred(Object object, Closing closing) {}
 
-    /** Closes an object now, or after those that use it. */
-    synchronized void close(Closing object) throws RdmaException {
-        if (isUsed(object)) {
-            waiting.add(object);
-            return;
+    private final List<Deferred> waiting = new ArrayList<>();
+    /** Whether something waits, or is about to; changes under the lock. */
+    private volatile boolean isAnyWaiting;
+
+    /**
+     * Closes an object now, or after those that use it.
+     *
+     * @param object it, or what belongs to it and has its events
+     */
+    synchronized void close(Object object, Closing closing) throws RdmaException {
+        // Before it is tried: whoever acknowledges after it was refused sees this.
+        isAnyWaiting = true;
+        try {
+            if (isUsed(closing)) {
+                waiting.add(new Deferred(object, closing));
+                return;
+            }
+            closeThoseThatAreFree();
+        } finally {
+            isAnyWaiting = !waiting.isEmpty();
         }
-        while (closeThoseThatAreFree()) {
+    }
+
+    /** An event of an object was acknowledged: that may have been all that used it. Costs nothing while nothing waits. */
+    void onAcknowledged(Object object) {
+        if (isAnyWaiting) {
+            closeIfWaiting(object);
+        }
+    }
+
+    private synchronized void closeIfWaiting(Object object) {
+        if (waiting.stream().anyMatch(each -> each.object.equals(object))) {
+            closeThoseThatAreFree();
+            isAnyWaiting = !waiting.isEmpty();
+        }
+    }
+
+    private void closeThoseThatAreFree() {
+        while (closeEach()) {
             // Others may have waited for these.
         }
     }
 
     /** {@return whether there were some that nothing uses any more} */
-    private boolean closeThoseThatAreFree() {
+    private boolean closeEach() {
         return waiting.removeIf(each -> {
             try {
-                return !isUsed(each);
+                return !isUsed(each.closing);
             } catch (RdmaException e) {
                 LOG.log(System.Logger.Level.WARNING, "an object was not closed properly: {0}",
                         e.getMessage());

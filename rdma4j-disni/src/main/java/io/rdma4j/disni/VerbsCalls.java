@@ -29,7 +29,7 @@ public final class VerbsCalls {
     private final Devices devices;
     private final DeferredClosing closing;
 
-    private record Channel(CompletionChannel events, Waiting<CompletionQueue> waiting) {}
+    record Channel(CompletionChannel events, Waiting<CompletionQueue> waiting) {}
 
     VerbsCalls(Handles handles, Devices devices, DeferredClosing closing) {
         this.handles = handles;
@@ -70,8 +70,11 @@ public final class VerbsCalls {
 
     /** C: {@code ibv_dealloc_pd}. */
     public int deallocateProtectionDomain(long domain) {
-        return Refusals.returned("deallocate protection domain", () -> closing.close(
-                handles.remove(domain, ProtectionDomain.class, PROTECTION_DOMAIN)::close));
+        return Refusals.returned("deallocate protection domain", () -> {
+            ProtectionDomain removed = handles.remove(domain, ProtectionDomain.class,
+                    PROTECTION_DOMAIN);
+            closing.close(removed, removed::close);
+        });
     }
 
     // ---------------------------------------------------------------- memory
@@ -113,7 +116,8 @@ public final class VerbsCalls {
 
     /** C: {@code ibv_dereg_mr}. */
     public void deregister(long region) throws RdmaException {
-        closing.close(handles.remove(region, MemoryRegion.class, REGION)::close);
+        MemoryRegion removed = handles.remove(region, MemoryRegion.class, REGION);
+        closing.close(removed, removed::close);
     }
 
     // ---------------------------------------------------------------- completions
@@ -127,8 +131,10 @@ public final class VerbsCalls {
 
     /** C: {@code ibv_destroy_comp_channel}. DiSNI calls it before its queues are destroyed: it is closed after them. */
     public int destroyCompletionChannel(long channel) {
-        return Refusals.returned("destroy completion channel", () -> closing
-                .close(handles.remove(channel, Channel.class, CHANNEL).events::close));
+        return Refusals.returned("destroy completion channel", () -> {
+            CompletionChannel events = handles.remove(channel, Channel.class, CHANNEL).events;
+            closing.close(events, events::close);
+        });
     }
 
     /** C: {@code ibv_create_cq}. */
@@ -143,8 +149,10 @@ public final class VerbsCalls {
 
     /** C: {@code ibv_destroy_cq}. */
     public int destroyCompletionQueue(long queue) {
-        return Refusals.returned("destroy completion queue", () -> closing
-                .close(handles.remove(queue, CompletionQueue.class, QUEUE)::close));
+        return Refusals.returned("destroy completion queue", () -> {
+            CompletionQueue removed = handles.remove(queue, CompletionQueue.class, QUEUE);
+            closing.close(removed, removed::close);
+        });
     }
 
     /**
@@ -189,6 +197,7 @@ public final class VerbsCalls {
             return Refusals.FAILED;
         }
         queue.acknowledgeEvents(1);
+        closing.onAcknowledged(queue);
         return 0;
     }
 
