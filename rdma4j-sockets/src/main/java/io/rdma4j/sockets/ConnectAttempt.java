@@ -162,8 +162,9 @@ final class ConnectAttempt {
             overRdma = e;
         }
         close(current);
-        SocketChannel over = track(tcp.open());
+        SocketChannel over = null;
         try {
+            over = track(tcp.open());
             over.connect(to);
         } catch (IOException e) {
             close(over);
@@ -208,8 +209,6 @@ final class ConnectAttempt {
             }
         };
         channel.readiness().add(waking);
-        // A program that listens over TCP must not get the bytes by which iWARP begins.
-        channel.avoidPortsOfTcp();
         try {
             channel.configureBlocking(false);
             boolean isConnected = channel.connect(to);

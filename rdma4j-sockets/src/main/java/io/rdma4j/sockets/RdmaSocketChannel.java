@@ -227,7 +227,9 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
             if (localAddress != null) {
                 throw new AlreadyBoundException();
             }
-            BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.settings(),
+            SocketSettings wanted = options.settings();
+            BoundId made = BoundId.bind(SocketEngine.ofProcess(),
+                    avoidsPortsOfTcp ? wanted.avoidingPortsOfTcp() : wanted,
                     ChannelAddresses.local(local, family));
             bound = made;
             localAddress = made.localAddress();
@@ -270,7 +272,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         }
     }
 
-    /** Lets it not connect by an iWARP device. */
+    /** Lets it not use an iWARP device; before it is bound. */
     void avoidPortsOfTcp() {
         avoidsPortsOfTcp = true;
     }

@@ -40,12 +40,19 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChosenChannel<SocketChannel> chosen = new ChosenChannel<>(this,
             ChannelOptions.OF_STREAMS);
-    /** What it was bound to while it was open what it goes over; and the port that is held for it meanwhile. */
-    private @Nullable InetSocketAddress asked;
-    private volatile @Nullable SocketChannel held;
+    private volatile @Nullable Held held;
     private volatile @Nullable ConnectAttempt attempt;
     private volatile @Nullable Rule rule;
     private final Socket socket = ChannelSocket.of(this, new RuledOperations(this));
+
+    /**
+     * What it was bound to while it was open what it goes over.
+     *
+     * @param channel holds the port meanwhile, until something else is bound to it
+     * @param asked what the program wanted
+     * @param at where it is
+     */
+    private record Held(SocketChannel channel, InetSocketAddress asked, InetSocketAddress at) {}
 
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
@@ -98,19 +105,26 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     /** {@return where it is bound while it is open what it goes over, null if it is not} */
     @Nullable
     InetSocketAddress heldAddress() {
-        SocketChannel holding = held;
-        return holding == null
-                ? null
-                : (InetSocketAddress) holding.socket().getLocalSocketAddress();
+        Held bound = held;
+        return bound == null ? null : bound.at();
     }
 
     // ---------------------------------------------------------------- deciding
 
-    /** {@return a channel of the kind, with the options so far} */
+    /** {@return a channel of the kind, with the options so far; {@link Way#AUTO} is over RDMA, as long as TCP is the other way} */
     private SocketChannel open(Way way) throws IOException {
-        return chosen.withOptions(way == Way.RDMA
-                ? new RdmaSocketChannel(provider(), family)
-                : openOfTheJdk());
+        return chosen.withOptions(switch (way) {
+            case RDMA -> new RdmaSocketChannel(provider(), family);
+            case TCP -> openOfTheJdk();
+            case AUTO -> openBesideTcp();
+        });
+    }
+
+    /** A program that listens over TCP must not get the bytes by which iWARP begins, nor may iWARP keep the port from TCP. */
+    private SocketChannel openBesideTcp() {
+        RdmaSocketChannel made = new RdmaSocketChannel(provider(), family);
+        made.avoidPortsOfTcp();
+        return made;
     }
 
     private SocketChannel openOfTheJdk() throws IOException {
@@ -120,20 +134,20 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     /** {@return a channel of the kind, bound as it was asked for} */
     private SocketChannel openBound(Way way) throws IOException {
-        SocketChannel holding = held;
-        InetSocketAddress wanted = asked;
-        if (holding == null || wanted == null) {
+        Held bound = held;
+        if (bound == null) {
             return open(way);
         }
+        SocketChannel holding = bound.channel();
         if (way == Way.TCP && holding.isOpen()) {
             chosen.options().giveTo(holding);
             return holding;
         }
-        InetSocketAddress had = (InetSocketAddress) holding.getLocalAddress();
+        // Of an attempt, what was made for RDMA has already taken its place.
         holding.close();
         SocketChannel made = open(way);
         try {
-            bind(made, had, wanted);
+            bind(made, bound);
             return made;
         } catch (IOException | RuntimeException e) {
             made.close();
@@ -142,15 +156,14 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     }
 
     /** Over RDMA somebody else may have the port that the system gave over TCP. */
-    private static void bind(SocketChannel made, InetSocketAddress had, InetSocketAddress wanted)
-            throws IOException {
+    private static void bind(SocketChannel made, Held bound) throws IOException {
         try {
-            made.bind(had);
+            made.bind(bound.at());
         } catch (BindException e) {
-            if (wanted.getPort() != 0) {
+            if (bound.asked().getPort() != 0) {
                 throw e;
             }
-            made.bind(wanted);
+            made.bind(bound.asked());
         }
     }
 
@@ -169,9 +182,10 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
                 throw new ConnectionPendingException();
             }
             SocketChannel made = chosen.channel();
-            SocketChannel holding = held;
-            if (made != null || holding != null) {
-                Objects.requireNonNullElse(made, holding).bind(local);
+            Held bound = held;
+            SocketChannel has = made != null || bound == null ? made : bound.channel();
+            if (has != null) {
+                has.bind(local);
                 return this;
             }
             InetSocketAddress wanted = ChannelAddresses.local(local, family);
@@ -187,8 +201,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             if (isDecided) {
                 adopt(opened);
             } else {
-                asked = wanted;
-                held = opened;
+                held = new Held(opened, wanted, (InetSocketAddress) opened.getLocalAddress());
             }
             return this;
         } finally {
@@ -261,7 +274,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             }
             rule = decided;
             if (decided.way() == Way.AUTO) {
-                ConnectAttempt started = new ConnectAttempt(() -> openBound(Way.RDMA),
+                ConnectAttempt started = new ConnectAttempt(() -> openBound(Way.AUTO),
                         () -> openBound(Way.TCP), to, () -> readiness.onReady(validOps()));
                 attempt = started;
                 started.start();
@@ -362,9 +375,8 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
         chosen.requireOpen();
-        SocketChannel over = chosen.channel();
-        SocketChannel made = over == null ? held : over;
-        return made == null || !made.isOpen() ? null : made.getLocalAddress();
+        SocketChannel made = chosen.channel();
+        return made == null ? heldAddress() : made.getLocalAddress();
     }
 
     // ---------------------------------------------------------------- bytes
@@ -433,9 +445,9 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         if (pending != null) {
             pending.cancel();
         }
-        SocketChannel holding = held;
-        if (holding != null) {
-            holding.close();
+        Held bound = held;
+        if (bound != null) {
+            bound.channel().close();
         }
         chosen.close();
     }

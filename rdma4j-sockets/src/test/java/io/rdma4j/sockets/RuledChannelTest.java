@@ -177,6 +177,54 @@ class RuledChannelTest {
         }
     }
 
+    /** The port stays bound while RDMA is tried, and is bound once more for TCP; also one of which the system gave the number. */
+    @ParameterizedTest
+    @CsvSource({"roce_lo, true, true", "roce_lo, true, false", "roce_lo, false, true",
+        "iwarp_lo, true, false", "iwarp_lo, false, true"})
+    void boundClientFallsBackToTcp(String device, boolean isBlocking, boolean isPortGiven)
+            throws Exception {
+        SelectorProvider provider = new RuledSelectorProvider("auto");
+        try (ServerSocketChannel listener = listen(JDK);
+                SocketChannel client = provider.openSocketChannel();
+                Selector selector = provider.openSelector()) {
+            client.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
+            client.bind(Transport.loopback(isPortGiven ? freePort() : 0));
+            Object bound = client.getLocalAddress();
+            client.configureBlocking(isBlocking);
+            if (!client.connect(listener.getLocalAddress())) {
+                assertThat(client.getLocalAddress()).isEqualTo(bound);
+                client.register(selector, SelectionKey.OP_CONNECT);
+                assertThat(selector.select()).isOne();
+                assertThat(client.finishConnect()).isTrue();
+                client.keyFor(selector).cancel();
+                selector.selectNow();
+                client.configureBlocking(true);
+            }
+            assertThat(isOverRdma(client)).isFalse();
+            assertThat(client.getLocalAddress()).isEqualTo(bound);
+            try (SocketChannel accepted = listener.accept()) {
+                assertThat(accepted.getRemoteAddress()).isEqualTo(bound);
+                exchange(client, accepted);
+            }
+        }
+    }
+
+    private static int freePort() throws IOException {
+        return Transport.TCP.unusedAddress().getPort();
+    }
+
+    @Test
+    void boundClientSaysWhyItCouldNotConnectOverRdmaEither() throws Exception {
+        try (SocketChannel client = new RuledSelectorProvider("auto").openSocketChannel()) {
+            client.bind(Transport.loopback(0));
+            assertThatExceptionOfType(ConnectException.class)
+                    .isThrownBy(() -> client.connect(Transport.TCP.unusedAddress()))
+                    .withMessage("Connection refused")
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+            assertThat(client.isOpen()).isFalse();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"rdma", "tcp", "auto"})
     void optionsAreKeptForTheDecision(String rules) throws Exception {

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param reuseAddress whether the local address may be shared
  * @param typeOfService of the packets
  * @param device the name of the device, null for that of the route
- * @param avoidsPortsOfTcp whether a listener does without iWARP, whose ports are those of TCP
+ * @param avoidsPortsOfTcp whether what is bound does without iWARP, whose ports are those of TCP
  */
 public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
         boolean growsReceive, int sends, int credits, int inlineBytes, int mappings,
