@@ -6,8 +6,10 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -24,8 +26,10 @@ final class TcpAcceptor {
 
     private final ServerSocketChannel listener;
     private final Runnable onAccepted;
-    private final BlockingQueue<SocketChannel> accepted = new LinkedBlockingQueue<>(AHEAD);
-    private @Nullable Thread thread;
+    private final Queue<SocketChannel> accepted = new ConcurrentLinkedQueue<>();
+    private final Semaphore room = new Semaphore(AHEAD);
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+    private volatile @Nullable Thread thread;
 
     /**
      * @param listener bound; it belongs to this, and blocks
@@ -47,25 +51,38 @@ final class TcpAcceptor {
     /** {@return the oldest connection, null if there is none} */
     @Nullable
     SocketChannel poll() {
-        return accepted.poll();
+        SocketChannel oldest = accepted.poll();
+        if (oldest != null) {
+            room.release();
+        }
+        return oldest;
     }
 
     private void run() {
-        while (listener.isOpen()) {
-            try {
-                accepted.put(listener.accept());
-                onAccepted.run();
-            } catch (IOException e) {
-                if (listener.isOpen()) {
-                    LOG.log(System.Logger.Level.WARNING, "no connection is accepted over TCP", e);
-                    LockSupport.parkNanos(this, REST_NS);
-                }
-            } catch (InterruptedException e) {
-                // By close.
-                break;
+        try {
+            while (listener.isOpen()) {
+                // First, so that no connection is out of the system's backlog and not here.
+                room.acquireUninterruptibly();
+                acceptOne();
             }
+            closeLeft();
+        } finally {
+            end.complete(null);
         }
-        closeLeft();
+    }
+
+    private void acceptOne() {
+        try {
+            accepted.add(listener.accept());
+        } catch (IOException e) {
+            room.release();
+            if (listener.isOpen()) {
+                LOG.log(System.Logger.Level.WARNING, "no connection is accepted over TCP", e);
+                LockSupport.parkNanos(this, REST_NS);
+            }
+            return;
+        }
+        onAccepted.run();
     }
 
     private void closeLeft() {
@@ -78,13 +95,18 @@ final class TcpAcceptor {
         }
     }
 
-    /** Stops listening, and ends the connections that nobody has taken. */
+    /**
+     * Stops listening, and ends the connections that nobody has taken. The port is free when it returns: the JDK keeps it until a
+     * virtual thread has left its call. That is not interrupted, by which the JDK may lose a connection that it has just accepted.
+     */
     void close() throws IOException {
         listener.close();
+        // Makes room, for which the thread may wait.
+        closeLeft();
         Thread running = thread;
         if (running != null) {
-            running.interrupt();
+            LockSupport.unpark(running);
+            Void _ = end.join();
         }
-        closeLeft();
     }
 }

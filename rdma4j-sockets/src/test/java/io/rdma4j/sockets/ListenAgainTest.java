@@ -15,7 +15,7 @@ class ListenAgainTest {
     private static final int TIMES = 100;
 
     @ParameterizedTest
-    @EnumSource(names = {"TCP", "ROCE", "IWARP", "RULED_RDMA"})
+    @EnumSource(names = {"TCP", "ROCE", "IWARP", "RULED_RDMA", "RULED_AUTO"})
     void aChannelGetsThePortOfTheOneBefore(Transport transport) throws Exception {
         InetSocketAddress address = transport.unusedAddress();
         for (int i = 0; i < TIMES; i++) {
