@@ -93,7 +93,8 @@ public enum CmEventType {
     MULTICAST_ERROR(13),
     /**
      * The local address of the id has moved to another interface, or was removed. An existing connection is not ended by
-     * this; if it stops working, connect anew with a new id. C: {@index RDMA_CM_EVENT_ADDR_CHANGE}.
+     * this; if it stops working, connect anew with a new id. A listener goes on to listen, and is reached again once the address
+     * is back. C: {@index RDMA_CM_EVENT_ADDR_CHANGE}.
      */
     ADDR_CHANGE(14),
     /**

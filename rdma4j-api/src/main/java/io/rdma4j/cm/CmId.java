@@ -776,17 +776,24 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     }
 
     /**
-     * Waits for the next connection request of a synchronous listener. C: {@index rdma_get_request}.
+     * Waits for the next connection request of a synchronous listener. C: {@index rdma_get_request}, which fails with EINVAL
+     * when another event comes. Here the wait goes on after ADDR_CHANGE, for so does the listener, and after an event that this
+     * version does not know.
      *
      * @return a synchronous id; {@link #event} holds the request; from a listener made by
      *         {@link #createEndpoint} with attributes it has a queue pair
-     * @throws RdmaException EINVAL unless the id is synchronous and listens, ENODEV if the device was removed,
-     *         EINTR when interrupted, EBADF when the id is closed; as {@link #createQueuePair} if it creates one
+     * @throws RdmaException EINVAL unless the id is synchronous and listens, and after {@link #writeEvent}; ENODEV if the device
+     *         was removed, EINTR when interrupted, EBADF when the id is closed; as {@link #createQueuePair} if it creates one
      */
     public CmId awaitRequest() throws RdmaException {
         states.requireUsable();
         backlog.requireSynchronousListener();
-        return taken(channel().awaitEvent());
+        CmEventChannel own = channel();
+        CmEvent event = own.awaitEvent();
+        while (events.passOver(event)) {
+            event = own.awaitEvent();
+        }
+        return taken(event);
     }
 
     /**
@@ -798,7 +805,12 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
         states.requireUsable();
         backlog.requireSynchronousListener();
-        CmEvent event = channel().pollEvent(timeout);
+        long startNs = System.nanoTime();
+        CmEventChannel own = channel();
+        CmEvent event = own.pollEvent(timeout);
+        while (event != null && events.passOver(event)) {
+            event = own.pollEvent(timeout.minusNanos(System.nanoTime() - startNs));
+        }
         return event == null ? null : taken(event);
     }
 

@@ -141,6 +141,16 @@ final class IdChannel implements IdEvents {
                 || type == CmEventType.USER || type == CmEventType.UNKNOWN;
     }
 
+    /** {@return whether who waits for a request goes on to wait after this event} Then it is acknowledged. */
+    boolean passOver(CmEvent event) {
+        // USER is written to end the wait.
+        if (event.type() == CmEventType.USER || !isNoOutcome(event.type())) {
+            return false;
+        }
+        event.acknowledge();
+        return true;
+    }
+
     /** Keeps an event for {@link CmId#event}. It keeps nobody from closing the id. */
     void remember(CmEvent event) {
         event.acknowledge();

@@ -5,6 +5,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.DeviceKind;
@@ -14,6 +15,7 @@ import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.net.InetAddress;
@@ -181,17 +183,65 @@ class DeviceReportsTest extends IdsOfOneDevice {
         assertThat(gone.isClosed).isTrue();
     }
 
-    @Test
-    void synchronousListenerThatWaitsIsToldOfTheRemoval() throws Exception {
+    private CmId synchronousListener() throws Exception {
         CmId listener = CmId.create(PortSpace.TCP);
         ids.add(listener);
         listener.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
         listener.listen(1);
+        return listener;
+    }
+
+    @Test
+    void synchronousListenerThatWaitsIsToldOfTheRemoval() throws Exception {
+        CmId listener = synchronousListener();
         tell(CmContext.Watcher::onDeviceGone);
         assertRefused(() -> listener.pollRequest(TIMEOUT), Errno.ENODEV);
     }
 
     // ---------------------------------------------------------------- addresses go
+
+    /** The device takes the address back when it is there again; the others say nothing of requests either. */
+    @Test
+    void synchronousListenerWaitsOnWhenItsAddressGoes() throws Exception {
+        CmId listener = synchronousListener();
+        FakeContext context = FakeProvider.DEVICE.context();
+        CmListener.Handler handler = context.listenHandlers.getLast();
+        loseAddress(handler);
+        assertThat(listener.pollRequest(Duration.ZERO)).isNull();
+        loseAddress(handler);
+        assertThat(listener.pollRequest(Duration.ofMillis(10))).isNull();
+        for (Taking taking : List.<Taking>of(CmId::awaitRequest, id -> id.pollRequest(TIMEOUT),
+                id -> id.pollRequest(Duration.ZERO))) {
+            loseAddress(handler);
+            handler.onRequest(context, context.connection(), listener.localAddress(), PEER,
+                    new ConnectionParameters());
+            try (CmId requested = taking.take(listener)) {
+                assertThat(requested).isNotNull();
+            }
+        }
+        assertThat(listener.event()).isNull();
+    }
+
+    private interface Taking {
+        @Nullable
+        CmId take(CmId listener) throws RdmaException;
+    }
+
+    private static void loseAddress(CmListener.Handler handler) {
+        tell(watcher -> watcher.onAddressChanged(FakeDevice.FIRST));
+        handler.onUnknownEvent(99, -110);
+    }
+
+    @Test
+    void eventThatTheApplicationWritesEndsTheWaitForARequest() throws Exception {
+        CmId listener = synchronousListener();
+        listener.writeEvent(0, 7);
+        assertRefused(listener::awaitRequest, Errno.EINVAL);
+        assertThat(listener.event()).isNotNull();
+        assertThat(listener.event().argument()).isEqualTo(7);
+        listener.writeEvent(0, 8);
+        assertRefused(() -> listener.pollRequest(TIMEOUT), Errno.EINVAL);
+    }
 
     @Test
     void changedAddressIsToldToItsIdsOnly() throws Exception {
