@@ -15,6 +15,7 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
@@ -143,9 +144,21 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
                 }
             }
         } finally {
-            end(accepted != null);
+            end(accepted);
         }
         return accepted;
+    }
+
+    /** An interrupt may come when the connection is taken already: then nobody gets it, and it ends. */
+    private void end(@Nullable SocketConnection accepted) throws AsynchronousCloseException {
+        try {
+            end(accepted != null);
+        } catch (AsynchronousCloseException e) {
+            if (accepted != null) {
+                accepted.close(0);
+            }
+            throw e;
+        }
     }
 
     private RdmaSocketChannel connected(SocketConnection accepted) {

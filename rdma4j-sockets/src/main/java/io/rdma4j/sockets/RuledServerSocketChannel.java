@@ -15,6 +15,7 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
@@ -113,6 +114,11 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
                 }
             } catch (IOException e) {
                 throw RuledErrors.explain(e, rule);
+            }
+            if (!isOpen()) {
+                // It was closed meanwhile, by a thread that did not see what it listens with.
+                closeBound();
+                throw new AsynchronousCloseException();
             }
         } finally {
             stateLock.unlock();
@@ -304,9 +310,21 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             }
         } finally {
             waiting = null;
-            end(accepted != null);
+            end(accepted);
         }
         return accepted;
+    }
+
+    /** An interrupt may come when the connection is taken already: then nobody gets it, and it ends. */
+    private void end(@Nullable SocketChannel accepted) throws IOException {
+        try {
+            end(accepted != null);
+        } catch (AsynchronousCloseException e) {
+            if (accepted != null) {
+                accepted.close();
+            }
+            throw e;
+        }
     }
 
     private @Nullable SocketChannel pollAny(RdmaServerSocketChannel over, TcpAcceptor beside)
@@ -384,6 +402,11 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
+        closeBound();
+        LockSupport.unpark(waiting);
+    }
+
+    private void closeBound() throws IOException {
         RdmaServerSocketChannel over = rdma;
         ServerSocketChannel overTcp = tcp;
         TcpAcceptor beside = acceptor;
@@ -396,7 +419,6 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         if (overTcp != null) {
             overTcp.close();
         }
-        LockSupport.unpark(waiting);
     }
 
     @Override

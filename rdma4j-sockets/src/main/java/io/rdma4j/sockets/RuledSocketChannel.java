@@ -17,6 +17,7 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.SelectableChannel;
@@ -202,6 +203,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
                 adopt(opened);
             } else {
                 held = new Held(opened, wanted, (InetSocketAddress) opened.getLocalAddress());
+                if (!isOpen()) {
+                    // It was closed meanwhile, by a thread that did not see it.
+                    opened.close();
+                    throw new AsynchronousCloseException();
+                }
             }
             return this;
         } finally {
@@ -278,6 +284,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
                         () -> openBound(Way.TCP), to, () -> readiness.onReady(validOps()));
                 attempt = started;
                 started.start();
+                if (!isOpen()) {
+                    // It was closed meanwhile, by a thread that did not see it.
+                    started.cancel();
+                    throw new AsynchronousCloseException();
+                }
                 return null;
             }
             try {
