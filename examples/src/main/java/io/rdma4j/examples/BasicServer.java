@@ -3,6 +3,7 @@ package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
+import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
@@ -33,7 +34,8 @@ import java.util.function.Consumer;
  * not acknowledged cannot be closed, so the end of a connection waits until the event is.
  *
  * <p>What goes wrong with one connection is said and ends that connection; the server goes on. So does a client
- * that stays for too long: it may have been killed, and would stay for ever.
+ * that stays for too long: it may have been killed, and would stay for ever. An event may also be about the listener: its address
+ * may come back, but without its device there is nothing left to wait for.
  */
 public final class BasicServer {
     private final PrintWriter out;
@@ -58,6 +60,7 @@ public final class BasicServer {
      * @param address where to listen; port 0 for any
      * @param connectionCount how many accepted connections to see the end of before it ends
      * @param onListening gets the listener once clients can connect
+     * @throws RdmaException ENODEV if the device of the listener was removed
      */
     public static void run(InetSocketAddress address, int connectionCount, PrintWriter out,
             Consumer<CmId> onListening) throws RdmaException {
@@ -74,24 +77,24 @@ public final class BasicServer {
             onListening.accept(listener);
             BasicServer server = new BasicServer(out, patience);
             try {
-                server.serve(events, connectionCount);
+                server.serve(events, listener, connectionCount);
             } finally {
                 server.endAll();
             }
         }
     }
 
-    private void serve(CmEventChannel events, int connectionCount) throws RdmaException {
+    private void serve(CmEventChannel events, CmId listener, int connectionCount)
+            throws RdmaException {
         int ended = 0;
         while (ended < connectionCount) {
             CmEvent event = events.awaitEvent();
             boolean hasEnded;
             try (event) {
+                if (event.type() == CmEventType.DEVICE_REMOVAL && event.id().equals(listener)) {
+                    throw event.failure("listen");
+                }
                 hasEnded = onEvent(event);
-            } catch (RdmaException e) {
-                // A client that has gone away meanwhile, for instance.
-                out.println("connection failed: " + e.getMessage());
-                hasEnded = true;
             }
             if (hasEnded && end(event.id())) {
                 ended++;
@@ -100,7 +103,17 @@ public final class BasicServer {
     }
 
     /** {@return whether the connection has ended} */
-    private boolean onEvent(CmEvent event) throws RdmaException {
+    private boolean onEvent(CmEvent event) {
+        try {
+            return handle(event);
+        } catch (RdmaException e) {
+            // A client that has gone away meanwhile, for instance.
+            out.println("connection failed: " + e.getMessage());
+            return true;
+        }
+    }
+
+    private boolean handle(CmEvent event) throws RdmaException {
         switch (event.type()) {
             case CONNECT_REQUEST -> {
                 out.println("received connection request.");
@@ -111,13 +124,13 @@ public final class BasicServer {
                 out.println("peer disconnected.");
                 event.id().disconnect();
             }
-            case TIMEWAIT_EXIT, UNKNOWN -> {
-                // The first is for programs that reuse queue pairs; the other does not end a connection.
+            case TIMEWAIT_EXIT, ADDR_CHANGE, UNKNOWN -> {
+                // The first is for programs that reuse queue pairs; the others end neither a connection nor the listener.
             }
             default -> out.println("connection failed: " + event.description());
         }
         return switch (event.type()) {
-            case CONNECT_REQUEST, ESTABLISHED, TIMEWAIT_EXIT, UNKNOWN -> false;
+            case CONNECT_REQUEST, ESTABLISHED, TIMEWAIT_EXIT, ADDR_CHANGE, UNKNOWN -> false;
             default -> true;
         };
     }

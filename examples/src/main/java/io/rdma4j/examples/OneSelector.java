@@ -3,6 +3,7 @@ package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
+import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
@@ -84,7 +85,6 @@ public final class OneSelector implements AutoCloseable {
     private OneSelector(PrintWriter out, Patience patience) throws IOException {
         this.out = out;
         this.patience = patience;
-        register(events.selectableChannel(), SelectionKey.OP_READ, this::onEvent);
         register(completions.selectableChannel(), SelectionKey.OP_READ, this::onCompletions);
     }
 
@@ -120,6 +120,8 @@ public final class OneSelector implements AutoCloseable {
         try (OneSelector server = new OneSelector(out, patience);
                 ServerSocketChannel sockets = ServerSocketChannel.open();
                 CmId listener = CmId.create(server.events, PortSpace.TCP)) {
+            server.register(server.events.selectableChannel(), SelectionKey.OP_READ,
+                    () -> server.onEvent(listener));
             listener.bindAddress(address);
             listener.listen(10);
             int port = listener.localPort();
@@ -236,17 +238,17 @@ public final class OneSelector implements AutoCloseable {
     // ---------------------------------------------------------------- RDMA
 
     /** One event for each time that it is called: while others are there, the channel stays readable. */
-    private void onEvent() throws RdmaException {
+    private void onEvent(CmId listener) throws RdmaException {
         CmEvent event = events.pollEvent(Duration.ZERO);
         if (event == null) {
             return;
         }
         boolean hasEnded;
         try (event) {
+            if (event.type() == CmEventType.DEVICE_REMOVAL && event.id().equals(listener)) {
+                throw event.failure("listen");
+            }
             hasEnded = onEvent(event);
-        } catch (RdmaException e) {
-            out.println("connection failed: " + e.getMessage());
-            hasEnded = true;
         }
         if (hasEnded) {
             end(event.id());
@@ -254,7 +256,16 @@ public final class OneSelector implements AutoCloseable {
     }
 
     /** {@return whether the connection has ended} */
-    private boolean onEvent(CmEvent event) throws RdmaException {
+    private boolean onEvent(CmEvent event) {
+        try {
+            return handle(event);
+        } catch (RdmaException e) {
+            out.println("connection failed: " + e.getMessage());
+            return true;
+        }
+    }
+
+    private boolean handle(CmEvent event) throws RdmaException {
         return switch (event.type()) {
             case CONNECT_REQUEST -> {
                 out.println("an RDMA client has come.");
@@ -267,7 +278,7 @@ public final class OneSelector implements AutoCloseable {
                 event.id().disconnect();
                 yield true;
             }
-            case ESTABLISHED, TIMEWAIT_EXIT, UNKNOWN -> false;
+            case ESTABLISHED, TIMEWAIT_EXIT, ADDR_CHANGE, UNKNOWN -> false;
             default -> {
                 out.println("connection failed: " + event.description());
                 yield true;

@@ -3,6 +3,7 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
+import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -14,7 +15,7 @@ import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Accepts clients and their disconnects, until it is stopped. */
+/** Accepts clients and their disconnects, until it is stopped or has no device any more. */
 final class CmtimeServer {
     private static final int BACKLOG = 4096;
 
@@ -36,7 +37,7 @@ final class CmtimeServer {
             out.println("listening on port " + listener.localPort());
             out.flush();
             try {
-                serve(channel);
+                serve(channel, listener);
             } finally {
                 for (CmId connection : connections) {
                     connection.close();
@@ -45,11 +46,14 @@ final class CmtimeServer {
         }
     }
 
-    private void serve(CmEventChannel channel) throws RdmaException {
+    private void serve(CmEventChannel channel, CmId listener) throws RdmaException {
         while (true) {
             CmEvent event = channel.awaitEvent();
             boolean isOver;
             try (event) {
+                if (event.type() == CmEventType.DEVICE_REMOVAL && event.id().equals(listener)) {
+                    throw event.failure("listen");
+                }
                 isOver = handle(event);
             }
             if (isOver) {
@@ -74,6 +78,9 @@ final class CmtimeServer {
                 }
                 case DISCONNECTED -> {
                     id.disconnect();
+                    return true;
+                }
+                case DEVICE_REMOVAL -> {
                     return true;
                 }
                 case CONNECT_ERROR, UNREACHABLE, REJECTED -> {
