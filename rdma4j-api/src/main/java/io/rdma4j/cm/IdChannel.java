@@ -10,10 +10,8 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The channel of an id's events, and how a synchronous id waits for them. */
@@ -176,10 +174,10 @@ final class IdChannel implements IdEvents {
      * Sends events elsewhere from now on, those that wait included.
      *
      * @param given the channel, or null to make the id synchronous
-     * @param requests of this id, a listener. Those that no thread has taken move along
+     * @param requests of this id, a listener, that no thread has taken: they move along
      * @throws RdmaException EBUSY if an event was taken and not acknowledged; then nothing has moved
      */
-    void migrate(@Nullable CmEventChannel given, Collection<IdChannel> requests)
+    void migrate(@Nullable CmEventChannel given, Map<CmId, IdChannel> requests)
             throws RdmaException {
         if (given == null && isSynchronous) {
             throw new RdmaException(Errno.EINVAL, "migrate id", "the id is synchronous already");
@@ -198,7 +196,7 @@ final class IdChannel implements IdEvents {
     }
 
     private void moveTo(CmEventChannel target, @Nullable CmEventChannel given,
-            Collection<IdChannel> requests) throws RdmaException {
+            Map<CmId, IdChannel> requests) throws RdmaException {
         CmEventChannel left;
         boolean wasOwn;
         synchronized (this) {
@@ -214,44 +212,42 @@ final class IdChannel implements IdEvents {
             }
             last = null;
             redirect(target, given == null);
-            Set<CmId> untaken = new HashSet<>();
-            moved.forEach(each -> untaken.add(each.event().id()));
-            List<Following> following = new ArrayList<>();
-            for (IdChannel request : requests) {
-                if (untaken.contains(request.id)
-                        && (given != null || !request.isSynchronous())) {
-                    following.add(request.follow(given));
+            for (EventQueue.Published<CmEvent> each : moved) {
+                IdChannel request = requests.get(each.event().id());
+                if (request == null || (given == null && request.isSynchronous())) {
+                    target.publish(each);
+                } else {
+                    request.follow(each, target, given);
                 }
             }
-            // Only now: who takes a request finds the channel of its id changed.
-            moved.forEach(target::publish);
-            following.forEach(Following::publish);
         }
         leave(left, wasOwn);
     }
 
-    /** What waited for an id that follows its listener, and where it waits from now on. */
-    private record Following(CmEventChannel target, List<EventQueue.Published<CmEvent>> events) {
-        void publish() {
-            events.forEach(target::publish);
-        }
-    }
-
-    /** The listener has moved, and no thread has taken the request of this id. */
-    private Following follow(@Nullable CmEventChannel given) throws RdmaException {
+    /**
+     * The listener has moved, and no thread has taken the request of this id. Who takes it finds the channel of this id changed, and
+     * what happens to this id meanwhile comes behind its request.
+     *
+     * @param request is published in the listener's new channel
+     */
+    private void follow(EventQueue.Published<CmEvent> request, CmEventChannel ofListener,
+            @Nullable CmEventChannel given) throws RdmaException {
         CmEventChannel target = given == null ? CmEventChannel.create() : given;
         target.attach();
         CmEventChannel left;
         boolean wasOwn;
-        List<EventQueue.Published<CmEvent>> moved;
         synchronized (this) {
             left = channel;
             wasOwn = isSynchronous;
-            moved = left.removeUnlessTaken(id, unacknowledged);
+            List<EventQueue.Published<CmEvent>> moved = left.removeUnlessTaken(id,
+                    unacknowledged);
             redirect(target, given == null);
+            ofListener.publish(request);
+            if (moved != null) {
+                moved.forEach(target::publish);
+            }
         }
         leave(left, wasOwn);
-        return new Following(target, moved == null ? List.of() : moved);
     }
 
     /** Under the monitor. */

@@ -220,7 +220,7 @@ final class ListenBacklog {
     /** Moves the listener to another channel, with the requests that no thread has taken. */
     void migrate(@Nullable CmEventChannel channel) throws RdmaException {
         synchronized (waiting) {
-            events.migrate(channel, waiting.values());
+            events.migrate(channel, waiting);
         }
     }
 

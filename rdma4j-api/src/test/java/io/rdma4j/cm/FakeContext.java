@@ -101,7 +101,7 @@ final class FakeContext extends RefusingContext implements CmContext {
         if (isBroken) {
             throw new IllegalStateException("broken");
         }
-        return ProgressDriver.NONE;
+        return device.driver;
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.AddressScope;
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.spi.PortAuthority;
@@ -29,6 +30,8 @@ final class FakeDevice implements CmDevice {
     /** Of the interface that its addresses belong to. */
     int interfaceIndex = 1;
     PortAuthority portAuthority = PortAuthority.PROCESS;
+    /** Of its contexts. */
+    ProgressDriver driver = ProgressDriver.NONE;
     /** What happens while it is being opened. */
     Runnable onOpen = () -> {};
     /** What happens while a context of it begins to listen. */
