@@ -32,7 +32,8 @@ import java.util.function.BooleanSupplier;
  *
  * <p>A platform thread that has to wait in a channel leads meanwhile, if it can: so a message wakes the thread it is for, and no other.
  * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
- * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves.
+ * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves. A thread that polls sees to its own
+ * connection alone, so the daemon thread handles what there is for others each millisecond, and does not stay.
  */
 public final class SocketEngine implements Leadership {
     private static final System.Logger LOG = System.getLogger(SocketEngine.class.getName());
@@ -363,9 +364,26 @@ public final class SocketEngine implements Leadership {
                 // Who leads says when it stops, if somebody needs this thread then.
                 LockSupport.parkNanos(this, TimeUnit.SECONDS.toNanos(1));
             } else {
-                LockSupport.parkNanos(this, QUIET_NS);
+                lookForOthers();
+                if (!mayLead()) {
+                    LockSupport.parkNanos(this, QUIET_NS);
+                }
             }
         }
+    }
+
+    /**
+     * Handles what there is, while threads poll that look at their own connections alone. It comes back after a rest, however much there was: each event
+     * makes a connection ask for the next one, which the thread that polls it does without.
+     */
+    private void lookForOthers() {
+        if (wanting.get() > 0 || !isWorthLeading() || !tryLeadAtOnce()) {
+            return;
+        }
+        isWoken.set(false);
+        turn(0);
+        leader = null;
+        isLed.set(false);
     }
 
     /** {@return whether the daemon thread has to lead} */
