@@ -401,6 +401,8 @@ final class RdmaSelector extends AbstractSelector {
     /** {@return whether any key is ready, after the wait for it} Without channels over RDMA there is nothing else to wait for. */
     private boolean selectInJdk(long leftNs) throws IOException {
         JdkChannels all = openJdkChannels();
+        // A channel over RDMA has marked its key when it was closed. Nobody else takes it, and there is no wait while there are new ones.
+        marked.lookAtNew(ready);
         isInJdk = true;
         try {
             if (isDone() || leftNs <= 0) {

@@ -9,6 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -387,6 +389,30 @@ class MixedSelectorTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(each -> each.getName().equals("rdma4j-selector")
                         && ThreadContractTest.isInSystemCall(each));
+    }
+
+    /** The system has no descriptors for the selector of the JDK's, and then it has. */
+    @Test
+    void channelIsWaitedForThoughTheFirstSelectionHasFailed() throws Exception {
+        AtomicBoolean isPossible = new AtomicBoolean();
+        RdmaSelector.Opening opening = () -> {
+            if (!isPossible.get()) {
+                throw new IOException("Too many open files");
+            }
+            return JdkProvider.provider().openSelector();
+        };
+        try (Selector selector = new RdmaSelector(new RdmaSelectorProvider(), opening)) {
+            Line pipe = ofPipe(selector);
+            pipe.send().run();
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(selector::selectNow).isInstanceOf(IOException.class)
+                        .hasMessage("Too many open files");
+            }
+            isPossible.set(true);
+            assertThat(selector.selectNow()).isOne();
+            assertThat(selector.selectedKeys()).containsExactly(pipe.key());
+            pipe.end().close();
+        }
     }
 
     @Test
