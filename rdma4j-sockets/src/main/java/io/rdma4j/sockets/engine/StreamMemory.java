@@ -26,8 +26,6 @@ import java.util.Objects;
  */
 final class StreamMemory {
     private static final System.Logger LOG = System.getLogger(StreamMemory.class.getName());
-    private static final int SLOTS = ConnectionData.SLOTS * RemoteRange.BYTES;
-
     /** Of a cache line. Whole pages, as {@code allocateRegion} has them, would be 8 KiB more for each connection. */
     private static final int ALIGNMENT = 64;
 
@@ -38,6 +36,10 @@ final class StreamMemory {
     private final MemoryRegion remote;
     private final MemoryRegion own;
     private final ByteBuffer remoteBytes;
+    private final RangeSlots ranges;
+    /** Where the slots begin, and the mappings. */
+    private final int slotsOffset;
+    private final int mappingsOffset;
     private final ByteBuffer ownBytes;
     private @Nullable StreamBuffer largerInput;
     private @Nullable StreamBuffer largerOutput;
@@ -48,8 +50,10 @@ final class StreamMemory {
         this.settings = settings;
         this.budget = budget;
         int words = settings.hasImmediates() ? 0 : settings.receives() * Message.BYTES;
-        long remoteLength = settings.receiveBytes() + SLOTS
-                + (long) settings.mappings() * Mapping.BYTES;
+        slotsOffset = Math.ceilDiv(settings.receiveBytes(), RangeSlots.ALIGNMENT)
+                * RangeSlots.ALIGNMENT;
+        mappingsOffset = slotsOffset + RangeSlots.BYTES;
+        long remoteLength = mappingsOffset + (long) settings.mappings() * Mapping.BYTES;
         long ownLength = (long) settings.sendBytes() + words;
         MemoryRegion first = null;
         try {
@@ -59,6 +63,7 @@ final class StreamMemory {
             remote = first;
             own = domain.register(forThisSide, AccessFlag.LOCAL_WRITE);
             remoteBytes = forPeer.asByteBuffer().order(ByteOrder.nativeOrder());
+            ranges = new RangeSlots(remoteBytes, slotsOffset);
             ownBytes = forThisSide.asByteBuffer();
         } catch (RdmaException | RuntimeException e) {
             if (first != null) {
@@ -97,27 +102,20 @@ final class StreamMemory {
     }
 
     RemoteRange slots() {
-        return new RemoteRange(remote.address() + settings.receiveBytes(), remote.rkey(),
+        return new RemoteRange(remote.address() + slotsOffset, remote.rkey(),
                 ConnectionData.SLOTS);
     }
 
     /** {@return what the peer has written to a slot, which is cleared} */
     RemoteRange takeSlot(int index) {
-        int at = settings.receiveBytes() + index * RemoteRange.BYTES;
-        RemoteRange range = range(at);
-        remoteBytes.putInt(at + Long.BYTES + Integer.BYTES, 0);
-        return range;
+        return ranges.take(index);
     }
 
     /** {@return what the peer has written, of which there is room for the index} */
     Mapping mapping(int index) {
-        int at = settings.receiveBytes() + SLOTS + index * Mapping.BYTES;
-        return new Mapping(remoteBytes.getLong(at), range(at + Long.BYTES));
-    }
-
-    private RemoteRange range(int at) {
-        return new RemoteRange(remoteBytes.getLong(at), remoteBytes.getInt(at + Long.BYTES),
-                remoteBytes.getInt(at + Long.BYTES + Integer.BYTES) & 0xffff_ffffL);
+        int at = mappingsOffset + index * Mapping.BYTES;
+        return new Mapping(remoteBytes.getLong(at),
+                RangeSlots.range(remoteBytes, at + Long.BYTES));
     }
 
     // ---------------------------------------------------------------- larger buffers
