@@ -2,6 +2,7 @@
 package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -11,11 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Memory that the peer writes at any time. */
+@Timeout(60)
 class MappingTest {
     private static final long OFFSET = 1L << 40;
 
@@ -51,6 +55,55 @@ class MappingTest {
                 Wait.until("a byte is there", () -> memory.get(ValueLayout.JAVA_BYTE, 99) == 9);
             }
         }
+    }
+
+    /** Each mapping takes a credit of few, perhaps the last one while another thread copies the bytes that it wants to write. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void threadMapsWhileAnotherWrites(Transport transport) throws Exception {
+        int bytes = 20_000;
+        try (ServerSocketChannel listener = transport.listen();
+                RdmaSocketChannel client = (RdmaSocketChannel) transport.open();
+                Arena arena = Arena.ofShared()) {
+            client.setOption(RdmaSocketOptions.RDMA_IOMAPSIZE, 1);
+            client.setOption(RdmaSocketOptions.RDMA_RQSIZE, 16);
+            client.connect(listener.getLocalAddress());
+            try (RdmaSocketChannel server = (RdmaSocketChannel) listener.accept()) {
+                AtomicReference<IOException> failure = new AtomicReference<>();
+                AtomicBoolean hasWritten = new AtomicBoolean();
+                MemorySegment memory = arena.allocate(64);
+                Thread mapping = start(failure, () -> {
+                    while (!hasWritten.get()) {
+                        server.map(memory, OFFSET);
+                        server.unmap(OFFSET);
+                    }
+                });
+                Thread writing = start(failure, () -> {
+                    for (int i = 0; i < bytes; i++) {
+                        server.write(ByteBuffer.wrap(new byte[]{(byte) i}));
+                    }
+                });
+                ByteBuffer one = ByteBuffer.allocate(1);
+                for (int i = 0; i < bytes; i++) {
+                    assertThat(client.read(one.clear())).isOne();
+                    assertThat(one.get(0)).isEqualTo((byte) i);
+                }
+                writing.join();
+                hasWritten.set(true);
+                mapping.join();
+                assertThat(failure.get()).isNull();
+            }
+        }
+    }
+
+    private static Thread start(AtomicReference<IOException> failure, Call call) {
+        return Thread.ofPlatform().start(() -> {
+            try {
+                call.run();
+            } catch (IOException e) {
+                failure.set(e);
+            }
+        });
     }
 
     private interface Call {

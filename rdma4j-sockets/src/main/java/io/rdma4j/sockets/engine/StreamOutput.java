@@ -113,7 +113,12 @@ final class StreamOutput {
         if (state.isBroken() || open.isOutputEnded() || copying.owesDisconnect()) {
             return false;
         }
-        progress.send(open, count, isInline);
+        boolean isStillInline = isInline && open.isInline(count);
+        if (isInline && !isStillInline) {
+            // A mapping of another thread has taken the last credit: these few bytes are gathered.
+            memory.put(isLarger, offset, count, from, buffer);
+        }
+        progress.send(open, count, isStillInline);
         return true;
     }
 

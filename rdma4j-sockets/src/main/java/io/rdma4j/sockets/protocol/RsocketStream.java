@@ -104,7 +104,10 @@ public final class RsocketStream {
         return canWrite && unsent.isEmpty() && sender.isRoomy();
     }
 
-    /** {@return whether so many bytes are sent inline} Otherwise they must be in the send buffer before {@link #write}. */
+    /**
+     * {@return whether so many bytes are sent inline} Otherwise they must be in the send buffer before {@link #write}. Asked again then, if anything was called
+     * since: {@link #map} may have taken the last credit.
+     */
     public boolean isInline(int count) {
         return sender.isInline(count);
     }
@@ -137,7 +140,7 @@ public final class RsocketStream {
      * Sends bytes, or gathers them with others for one message while earlier ones are on their way.
      *
      * @param count at most what {@link #writable} has said, at least 1
-     * @param isInline what {@link #isInline} has said
+     * @param isInline not if {@link #isInline} says otherwise
      * @return whether there is something to send; otherwise {@link #pollTransmit} sends it later
      */
     public boolean write(int count, boolean isInline, Transmission out) {

@@ -146,9 +146,9 @@ final class StreamSender {
                 && offered() >= peerHalf / ROOMY;
     }
 
-    /** {@return whether so many bytes need none of the buffer} Those that are gathered do. */
+    /** {@return whether so many bytes need none of the buffer} Those that are gathered do, and those for which there is no credit. */
     boolean isInline(int count) {
-        return count <= own.inlineBytes() && gathered == 0 && onTheirWay() < FEW;
+        return count <= own.inlineBytes() && gathered == 0 && onTheirWay() < FEW && hasCredit();
     }
 
     int bufferOffset() {
@@ -158,7 +158,7 @@ final class StreamSender {
     /**
      * Sends or gathers bytes, at most as many as there was {@link #room} for.
      *
-     * @param isInline what {@link #isInline} has said
+     * @param isInline not if {@link #isInline} says otherwise
      * @return whether there is a message to send
      */
     boolean write(int count, boolean isInline, Transmission out) {

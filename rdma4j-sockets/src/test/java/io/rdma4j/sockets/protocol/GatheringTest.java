@@ -196,6 +196,25 @@ class GatheringTest {
         assertThat(out.content()).isEqualTo(Transmission.Content.MAPPING);
     }
 
+    /** Another thread maps while the bytes are copied that were to be sent inline. */
+    @Test
+    void mappingThatTakesTheLastCreditLetsInlineBytesBeGathered() throws RsocketException {
+        RsocketStream stream = stream(1, 1 << 20);
+        assertThat(stream.pollTransmit(out)).as("the credits of the second half").isTrue();
+        assertThat(stream.writable(10)).isEqualTo(10);
+        assertThat(stream.isInline(10)).isTrue();
+        stream.map(new Mapping(0, new RemoteRange(1, 3, 4096)));
+        assertThat(stream.pollTransmit(out)).isTrue();
+        assertThat(out.content()).isEqualTo(Transmission.Content.MAPPING);
+        assertThat(stream.isInline(10)).isFalse();
+        assertThat(stream.write(10, false, out)).isFalse();
+        assertThat(stream.pollTransmit(out)).isFalse();
+        assertThat(stream.figures().sendCredits()).isZero();
+        stream.onCredits(Message.of(Message.CREDITS, 2), new RemoteRange(0, 0, 0));
+        assertThat(stream.pollTransmit(out)).isTrue();
+        assertMessage(10, 0);
+    }
+
     /** The buffer that it is gathered in has to be sent from first. */
     @Test
     void bufferGrowsWhenNothingIsGathered() {

@@ -117,6 +117,7 @@ final class SimulatedPair {
                     bytesWritten -= count;
                     break;
                 }
+                isInline &= stream.isInline(count);
                 if (!isInline) {
                     putIntoRing(offset, bytes);
                 }
@@ -225,6 +226,8 @@ final class SimulatedPair {
             sent.add(new Flight(payload, out.remoteAddress(), out.remoteKey(), out.hasWord(),
                     out.word(), out.id()));
             assertThat(requestsInUse()).isLessThanOrEqualTo(settings.sends());
+            assertThat(stream.figures().sendCredits()).as("credits")
+                    .isLessThanOrEqualTo(peer.settings.credits());
         }
 
         /** {@return how full the send queue is} A request leaves it when its completion is seen. */

@@ -56,10 +56,13 @@ class StreamModelTest {
         end(pair, random);
     }
 
-    /** The one that handles what completes, while another one writes. */
+    /** The one that handles what completes, while another one writes; and one that maps. */
     private static void otherThread(Side side, Random random) {
         if (random.nextInt(4) > 0) {
             return;
+        }
+        if (random.nextInt(4) == 0) {
+            side.map(step(random));
         }
         try {
             side.deliver();
