@@ -24,6 +24,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
@@ -353,6 +354,8 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
             established(made);
             connector = null;
             made.keepalive(keepaliveSeconds());
+            // What has come before did not make it ready.
+            readiness.onReady(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
             return true;
         } finally {
             stateLock.unlock();

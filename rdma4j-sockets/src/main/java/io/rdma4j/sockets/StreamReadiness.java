@@ -18,7 +18,7 @@ final class StreamReadiness extends ChannelReadiness {
     int readyOps(int operations) {
         SocketConnector pending = channel.connector();
         if (pending != null) {
-            return pending.isDone() ? operations : 0;
+            return pending.isDone() ? outcomeOps(pending, operations) : 0;
         }
         SocketConnection made = channel.connection();
         if (made == null) {
@@ -34,6 +34,11 @@ final class StreamReadiness extends ChannelReadiness {
             ready |= SelectionKey.OP_WRITE;
         }
         return ready;
+    }
+
+    /** As the JDK's: one that stands can be read only once {@code finishConnect} has said so, and what has failed says so by each operation. */
+    private static int outcomeOps(SocketConnector done, int operations) {
+        return done.isEstablished() ? operations & SelectionKey.OP_CONNECT : operations;
     }
 
     @Override

@@ -496,6 +496,48 @@ class SelectorContractTest {
         assertThat(different).isEmpty();
     }
 
+    /** A program that looks at OP_READ first would read from a connection that is not finished. */
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "IWARP"})
+    void connectionThatStandsCanOnlyBeFinished(Transport transport) throws Exception {
+        try (Scene scene = Scene.over(transport); SocketChannel client = transport.open()) {
+            client.configureBlocking(false);
+            boolean isConnected = client.connect(scene.listener().getLocalAddress());
+            SelectionKey key = client.register(scene.selector(),
+                    READ | WRITE | SelectionKey.OP_CONNECT);
+            if (!isConnected) {
+                assertThat(scene.selector().select()).isOne();
+                assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_CONNECT);
+                assertThat(client.finishConnect()).isTrue();
+                scene.selector().selectedKeys().clear();
+            }
+            assertThat(scene.selector().select()).isOne();
+            assertThat(key.readyOps()).isEqualTo(WRITE);
+        }
+    }
+
+    /** What could not be selected before can be without any further news. */
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "IWARP"})
+    void connectionThatIsFinishedCanBeReadAndWritten(Transport transport) throws Exception {
+        try (Scene scene = Scene.over(transport); SocketChannel client = transport.open()) {
+            client.configureBlocking(false);
+            boolean isConnected = client.connect(scene.listener().getLocalAddress());
+            SelectionKey key = client.register(scene.selector(), READ | WRITE);
+            try (SocketChannel accepted = scene.listener().accept()) {
+                accepted.write(ByteBuffer.allocate(1));
+                if (!isConnected) {
+                    assertThat(scene.selector().select(20)).isZero();
+                    Wait.until("it stands", client::finishConnect);
+                }
+                Wait.until("both are ready", () -> {
+                    scene.selector().select();
+                    return key.readyOps() == (READ | WRITE);
+                });
+            }
+        }
+    }
+
     private static String seen(Transport transport, Script script) throws IOException {
         try (Scene scene = Scene.over(transport)) {
             return seen(script, scene);

@@ -86,6 +86,16 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
         }
     }
 
+    /** {@return whether the connection stands} */
+    public boolean isEstablished() {
+        lock.lock();
+        try {
+            return isEstablished && failure == null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * Waits until it is done.
      *
