@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
-import io.rdma4j.jdk.JdkProvider;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -48,9 +47,12 @@ final class JdkChannels {
     /** Of keys that are not cancelled: those of the inner selector go later. */
     private int channels;
 
-    /** @param onReady wakes the selecting thread */
-    JdkChannels(Runnable onReady) throws IOException {
-        inner = JdkProvider.provider().openSelector();
+    /**
+     * @param inner of the JDK's, which it closes
+     * @param onReady wakes the selecting thread
+     */
+    JdkChannels(Selector inner, Runnable onReady) {
+        this.inner = inner;
         this.onReady = onReady;
     }
 

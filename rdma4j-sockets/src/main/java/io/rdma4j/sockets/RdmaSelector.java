@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.sockets.engine.SelectorWait;
 import io.rdma4j.sockets.engine.SocketEngine;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ final class RdmaSelector extends AbstractSelector {
     /** Changes count at once. */
     private volatile boolean mustChange;
     private final BooleanSupplier isDone = this::isDone;
+    private final Opening jdkSelectors;
 
     /** Of the selecting thread. */
     private final List<RdmaSelectionKey> ready = new ArrayList<>();
@@ -53,8 +55,19 @@ final class RdmaSelector extends AbstractSelector {
     private volatile @Nullable JdkChannels jdkChannels;
     private volatile boolean isInJdk;
 
+    /** Opens selectors. */
+    interface Opening {
+        Selector open() throws IOException;
+    }
+
     RdmaSelector(SelectorProvider provider) {
+        this(provider, () -> JdkProvider.provider().openSelector());
+    }
+
+    /** @param jdkSelectors those of the JDK's, of which it needs one as soon as it has one of the JDK's channels */
+    RdmaSelector(SelectorProvider provider, Opening jdkSelectors) {
         super(provider);
+        this.jdkSelectors = jdkSelectors;
     }
 
     private void requireOpen() {
@@ -160,7 +173,21 @@ final class RdmaSelector extends AbstractSelector {
             if (delegate == null) {
                 marked.mark(key);
             } else {
-                openJdkChannels().await(key, delegate, operations);
+                takeChange(key, delegate, operations);
+            }
+        }
+    }
+
+    private void takeChange(RdmaSelectionKey key, SelectableChannel delegate, int operations)
+            throws IOException {
+        boolean isTaken = false;
+        try {
+            openJdkChannels().await(key, delegate, operations);
+            isTaken = true;
+        } finally {
+            if (!isTaken) {
+                // Perhaps there are no descriptors now: the next selection tries it again.
+                key.onChanged();
             }
         }
     }
@@ -168,7 +195,7 @@ final class RdmaSelector extends AbstractSelector {
     private JdkChannels openJdkChannels() throws IOException {
         JdkChannels known = jdkChannels;
         if (known == null) {
-            known = new JdkChannels(this::wake);
+            known = new JdkChannels(jdkSelectors.open(), this::wake);
             jdkChannels = known;
         }
         return known;

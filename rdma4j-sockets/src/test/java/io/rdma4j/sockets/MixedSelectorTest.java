@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.testkit.Wait;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -24,9 +25,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The JDK's own channels in a selector for channels over RDMA: alone, and beside those. */
 @Timeout(60)
@@ -219,6 +222,27 @@ class MixedSelectorTest {
             selector.selectedKeys().clear();
             assertThat(rdma.channel().read(ByteBuffer.allocate(9))).isOne();
             assertThat(selector.select(1)).isZero();
+            pipe.end().close();
+        }
+    }
+
+    /** The last channel over RDMA is closed, which marks its key, and the thread waits for the JDK's without looking again and again. */
+    @Test
+    void closedChannelOverRdmaLeavesAThreadThatWaits() throws Exception {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        try (Selector selector = RdmaSockets.openSelector();
+                Connected rdma = Connected.over(Transport.ROCE)) {
+            Line pipe = ofPipe(selector);
+            register(rdma, selector);
+            assertThat(selector.select(1)).isZero();
+            rdma.channel().close();
+            assertThat(selector.select(1)).isZero();
+            long startNs = System.nanoTime();
+            long cpuNs = threads.getCurrentThreadCpuTime();
+            assertThat(selector.select(500)).isZero();
+            assertThat(threads.getCurrentThreadCpuTime() - cpuNs)
+                    .isLessThan((System.nanoTime() - startNs) / 50);
+            assertThat(selector.keys()).hasSize(1);
             pipe.end().close();
         }
     }
