@@ -43,6 +43,10 @@ public final class SocketEngine implements Leadership {
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** How long threads that have slept leave it to lead. */
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** How long one leads until the daemon thread rests for longer than threads settle. */
+    private static final long LULL_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** How long it rests then, unless the leader stops. */
+    private static final long LONG_REST_NS = TimeUnit.SECONDS.toNanos(1);
     /** How long it may take to give way. */
     private static final long HAND_OVER_NS = TimeUnit.MICROSECONDS.toNanos(500);
     private static final long HAND_OVER_STEP_NS = TimeUnit.MICROSECONDS.toNanos(10);
@@ -72,6 +76,11 @@ public final class SocketEngine implements Leadership {
     /** When an application thread has led or polled, and when one has slept. */
     private volatile long movedNs = System.nanoTime();
     private volatile long sleptNs = System.nanoTime();
+    /** A thread has left bytes that wait for events, with nobody who leads; and when the daemon thread has seen that. */
+    private volatile boolean isWatched;
+    private long watchedNs = movedNs - SETTLED_NS;
+    /** How long the daemon thread rests now, 0 while it does not. */
+    private volatile long restNs;
     /** Who has slept last, and since when nobody else has. Threads share it without any order: it need not be exact. */
     private volatile @Nullable Thread lastSleeper;
     private volatile long aloneSinceNs = System.nanoTime();
@@ -323,6 +332,25 @@ public final class SocketEngine implements Leadership {
         isLed.set(false);
         if (sleepers.get() > 0 || !tasks.isEmpty()) {
             LockSupport.unpark(thread);
+        } else {
+            endRest(SETTLED_NS);
+        }
+    }
+
+    /** Something waits for events that the calling thread, which leads no more, may not come back for. If nobody leads, the daemon thread sees to it. */
+    void watch() {
+        // Who writes again and again finds that said already.
+        if (!isWatched && leader == null) {
+            isWatched = true;
+            endRest(QUIET_NS);
+        }
+    }
+
+    /** Wakes the daemon thread if it rests for longer than that. */
+    private void endRest(long longestNs) {
+        if (restNs > longestNs) {
+            restNs = 0;
+            LockSupport.unpark(thread);
         }
     }
 
@@ -360,16 +388,40 @@ public final class SocketEngine implements Leadership {
                 }
                 leader = null;
                 isLed.set(false);
-            } else if (isLed.get()) {
-                // Who leads says when it stops, if somebody needs this thread then.
-                LockSupport.parkNanos(this, TimeUnit.SECONDS.toNanos(1));
             } else {
                 lookForOthers();
-                if (!mayLead()) {
-                    LockSupport.parkNanos(this, QUIET_NS);
-                }
+                rest();
             }
         }
+    }
+
+    private void rest() {
+        if (isWatched) {
+            isWatched = false;
+            watchedNs = System.nanoTime();
+        }
+        long forNs = restLimit();
+        restNs = forNs;
+        // Who changes the limit from now on sees that this thread rests.
+        if (forNs > 0 && restLimit() >= forNs) {
+            LockSupport.parkNanos(this, forNs);
+        }
+        restNs = 0;
+    }
+
+    /**
+     * {@return how long the daemon thread may rest; 0 if it has to lead} If a thread leads, that sees to everything; but it may stop and not come back, and to
+     * wake this thread each time would cost more than a look now and then.
+     */
+    private long restLimit() {
+        if (!isLed.get()) {
+            return mayLead() ? 0 : QUIET_NS;
+        }
+        long nowNs = System.nanoTime();
+        if (isWatched || nowNs - watchedNs < SETTLED_NS) {
+            return QUIET_NS;
+        }
+        return nowNs - movedNs < LULL_NS ? SETTLED_NS : LONG_REST_NS;
     }
 
     /**
@@ -377,7 +429,7 @@ public final class SocketEngine implements Leadership {
      * makes a connection ask for the next one, which the thread that polls it does without.
      */
     private void lookForOthers() {
-        if (wanting.get() > 0 || !isWorthLeading() || !tryLeadAtOnce()) {
+        if (isLed.get() || wanting.get() > 0 || !isWorthLeading() || !tryLeadAtOnce()) {
             return;
         }
         isWoken.set(false);

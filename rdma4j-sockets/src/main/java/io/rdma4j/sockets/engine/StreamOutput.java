@@ -55,6 +55,10 @@ final class StreamOutput {
             return written;
         } finally {
             copying.stopWriting(open);
+            if (open.isGathering()) {
+                // They leave with the completion of a message, whatever this thread does next.
+                engine.watch();
+            }
         }
     }
 

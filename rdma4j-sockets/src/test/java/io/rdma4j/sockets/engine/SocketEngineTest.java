@@ -2,23 +2,31 @@
 package io.rdma4j.sockets.engine;
 
 import io.rdma4j.cm.CmId;
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a thread that polls again and again, and handles by itself what it waits for, leaves to the engine's thread. */
+/** What threads leave to the engine's thread that poll again and again, or lead for a while, and handle by themselves what they wait for. */
 @Timeout(60)
 class SocketEngineTest {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(2);
     /** By when that thread, which may lead now, has given way. */
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final long SOON_NS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private final SocketEngine engine = SocketEngine.ofProcess();
     private final AtomicBoolean isHandled = new AtomicBoolean();
@@ -53,5 +61,30 @@ class SocketEngineTest {
     void timersRun() {
         engine.schedule(Duration.ofMillis(100), () -> isHandled.set(true));
         assertThat(poll(isHandled::get, PATIENCE_NS)).isTrue();
+    }
+
+    /**
+     * A thread has led, and does something else. The engine's thread, which has rested, takes over soon.
+     *
+     * @param ledMs a moment, or so long that the rest is a long one
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {5, 200})
+    void eventsAreHandledSoonAfterAThreadHasLed(long ledMs) throws Exception {
+        try (CmId id = engine.newId(event -> isHandled.set(true))) {
+            List<Long> tookNs = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                isHandled.set(false);
+                Wait.until("it leads", engine::tryLead);
+                engine.lead(() -> false, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ledMs));
+                engine.stopLeading();
+                long startNs = System.nanoTime();
+                id.writeEvent(0, 0);
+                Wait.until("it is handled", isHandled::get);
+                tookNs.add(System.nanoTime() - startNs);
+            }
+            // Other programs may have the processors for a while.
+            assertThat(Collections.min(tookNs)).as("%s", tookNs).isLessThan(SOON_NS);
+        }
     }
 }
