@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -73,6 +74,7 @@ public final class Reach {
     private static Stream<JavaAccess<?>> inThisThread(JavaCodeUnit code) {
         boolean isSplit = code.getMethodCallsFromSelf().stream().map(JavaAccess::getTargetOwner)
                 .anyMatch(owner -> owner.isAssignableTo(Thread.Builder.class)
+                        || owner.isAssignableTo(ThreadFactory.class)
                         || owner.isAssignableTo(Executor.class));
         return accesses(code).filter(access -> !isSplit || !(access.isDeclaredInLambda()
                 || access instanceof JavaCodeUnitReference<?>));
