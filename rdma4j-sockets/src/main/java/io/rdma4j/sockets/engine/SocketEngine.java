@@ -33,7 +33,7 @@ import java.util.function.BooleanSupplier;
  * <p>A platform thread that has to wait in a channel leads meanwhile, if it can: so a message wakes the thread it is for, and no other.
  * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
  * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves. A thread that polls sees to its own
- * connection alone, so the daemon thread handles what there is for others each millisecond, and does not stay.
+ * connection alone, so the daemon thread handles what there is for others now and then, and does not stay.
  */
 public final class SocketEngine implements Leadership {
     private static final System.Logger LOG = System.getLogger(SocketEngine.class.getName());
@@ -41,6 +41,11 @@ public final class SocketEngine implements Leadership {
     private static final long FOREVER_NS = Long.MAX_VALUE;
     /** How long the daemon thread leaves events to application threads that come and go. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    /**
+     * How long the daemon thread leaves threads that poll alone, after it has handled something: its own look at the device brings a
+     * second thread there, which costs them more than the look.
+     */
+    private static final long OTHERS_NS = TimeUnit.MILLISECONDS.toNanos(20);
     /** How long threads that have slept leave it to lead. */
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How long one leads until the daemon thread rests for longer than threads settle. */
@@ -79,6 +84,8 @@ public final class SocketEngine implements Leadership {
     /** A thread has left bytes that wait for events, with nobody who leads; and when the daemon thread has seen that. */
     private volatile boolean isWatched;
     private long watchedNs = movedNs - SETTLED_NS;
+    /** When the daemon thread has last handled something beside threads that poll. Its own. */
+    private long lookedNs = movedNs - OTHERS_NS;
     /** How long the daemon thread rests now, 0 while it does not. */
     private volatile long restNs;
     /** Who has slept last, and since when nobody else has. Threads share it without any order: it need not be exact. */
@@ -429,9 +436,11 @@ public final class SocketEngine implements Leadership {
      * makes a connection ask for the next one, which the thread that polls it does without.
      */
     private void lookForOthers() {
-        if (isLed.get() || wanting.get() > 0 || !isWorthLeading() || !tryLeadAtOnce()) {
+        if (isLed.get() || wanting.get() > 0 || System.nanoTime() - lookedNs < OTHERS_NS
+                || !isWorthLeading() || !tryLeadAtOnce()) {
             return;
         }
+        lookedNs = System.nanoTime();
         isWoken.set(false);
         turn(0);
         leader = null;
