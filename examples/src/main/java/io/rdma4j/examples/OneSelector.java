@@ -59,6 +59,9 @@ import java.util.function.Consumer;
  * queue announces one event each time it is asked to. So the order is: acknowledge the event, ask for the next,
  * and then look at the queue until it is empty, for what came before the question is not announced.
  *
+ * <p>A selector of the JDK's cannot wait where packets arrive, so each event costs a second wake-up. A program whose loop is its own
+ * does without: it waits by {@link io.rdma4j.verbs.WaitSet#poll(Duration, Selector)}.
+ *
  * <p>A TCP client that is killed ends with its socket. An RDMA client that is killed says nothing, so one that
  * has been silent for too long is disconnected.
  */

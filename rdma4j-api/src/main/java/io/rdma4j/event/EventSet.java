@@ -3,7 +3,10 @@ package io.rdma4j.event;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
@@ -50,7 +53,28 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         return take(Waiters.nanos(timeout));
     }
 
+    /**
+     * As {@link #pollSource(Duration)}, and until a selector has something for a selection. Null may also come early, with nothing at all.
+     *
+     * @throws ClosedSelectorException if the selector is closed
+     */
+    protected final @Nullable EventSource<?, ?> pollSource(Duration timeout, Selector selector)
+            throws X {
+        // As in a selection, so that another thread which closes the selector wakes this one and waits for it.
+        synchronized (selector) {
+            if (!selector.isOpen()) {
+                throw new ClosedSelectorException();
+            }
+            return take(Waiters.nanos(timeout), selector);
+        }
+    }
+
     private @Nullable EventSource<?, ?> take(long timeoutNs) throws X {
+        return take(timeoutNs, null);
+    }
+
+    private @Nullable EventSource<?, ?> take(long timeoutNs, @Nullable Selector selector)
+            throws X {
         if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
@@ -61,7 +85,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         lock.lock();
         try {
             boolean isAtOnce = closed || !ready.isEmpty() || timeoutNs <= 0;
-            waiters.awaitShown(timeoutNs);
+            await(timeoutNs, selector);
             if (closed) {
                 throw failures.closed();
             }
@@ -83,6 +107,19 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
                 waiters.alertOne();
             }
             lock.unlock();
+        }
+    }
+
+    private void await(long timeoutNs, @Nullable Selector selector)
+            throws X, InterruptedException {
+        if (selector == null || timeoutNs <= 0) {
+            waiters.awaitShown(timeoutNs);
+            return;
+        }
+        try {
+            waiters.awaitShown(timeoutNs, selector);
+        } catch (IOException e) {
+            throw failures.notSelected(e);
         }
     }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.event;
 
+import java.nio.channels.Selector;
+
 /**
  * Lets a thread that waits for an event run the device meanwhile, so that an arriving packet wakes that thread and no other.
  *
  * <p>One thread at a time drives, on behalf of a {@link Waiter}. {@link #tryAcquire}, {@link #wake} and
- * {@link #waitElsewhere} never wait and make no callbacks, so they may be called under locks; {@link #drive} and
+ * {@link #waitElsewhere} never wait and make no callbacks, so they may be called under locks; {@link #drive(long)}, {@link #canAwait} and
  * {@link #release} may not. A device that publishes events from a thread of its own uses {@link #NONE}.
  */
 public interface ProgressDriver {
@@ -71,6 +73,24 @@ public interface ProgressDriver {
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void drive(long timeoutNs);
+
+    /**
+     * {@return whether a thread that drives can wait for a selector as well} If not, a thread that waits for one does not drive. For the
+     * thread that selects by it. The first calls look for its descriptor, and wake the selector up for that.
+     */
+    default boolean canAwait(Selector selector) {
+        return false;
+    }
+
+    /**
+     * As {@link #drive(long)}, and until a selector has something for a selection: a key that is ready, or a wake-up. The calling thread
+     * has the selector's monitor, as in a selection.
+     *
+     * @throws IllegalStateException if {@link #canAwait} has not said that it can
+     */
+    default void drive(long timeoutNs, Selector selector) {
+        throw new IllegalStateException("this driver awaits no selector");
+    }
 
     /** The calling thread stops driving. */
     void release();

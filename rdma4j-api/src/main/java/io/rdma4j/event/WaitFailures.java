@@ -12,8 +12,9 @@ import java.io.IOException;
  */
 public final class WaitFailures<X extends Exception> {
     private static final String JOIN = "join wait set";
-    /** EINTR, EBADF, ENOMEM and EBUSY of Linux. */
+    /** EINTR, EIO, EBADF, ENOMEM and EBUSY of Linux. */
     private static final int INTERRUPTED = 4;
+    private static final int IO_ERROR = 5;
     private static final int BAD_DESCRIPTOR = 9;
     private static final int NO_MEMORY = 12;
     private static final int BUSY = 16;
@@ -68,6 +69,12 @@ public final class WaitFailures<X extends Exception> {
     /** {@return the refusal to join a set, because the channel or the set is closed} */
     X closedToJoin() {
         return exceptions.of(BAD_DESCRIPTOR, JOIN, "the channel or the set is closed", null);
+    }
+
+    /** {@return the end of a wait in a selector that the system refuses} */
+    X notSelected(IOException cause) {
+        return exceptions.of(IO_ERROR, operation,
+                "the system refuses the selection: " + cause.getMessage(), cause);
     }
 
     /** {@return the refusal of a channel to select on, because the system gives no pipe} */

@@ -3,6 +3,8 @@ package io.rdma4j.event;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -34,6 +36,8 @@ final class Waiters implements ProgressDriver.Waiter {
     private @Nullable Thread drivingThread;
     private @Nullable ProgressDriver driven;
     private long drivenSince;
+    /** Threads that wait in a selector, and so cannot be signalled. */
+    private final SelectingThreads selecting = new SelectingThreads();
 
     /**
      * @param lock guards the events that threads wait for
@@ -72,8 +76,9 @@ final class Waiters implements ProgressDriver.Waiter {
     public boolean onDriverFree() {
         lock.lock();
         try {
-            boolean isWaiting = lock.hasWaiters(alerted);
+            boolean isWaiting = lock.hasWaiters(alerted) || !selecting.isEmpty();
             alerted.signal();
+            selecting.wakeAll();
             return isWaiting;
         } finally {
             lock.unlock();
@@ -150,7 +155,7 @@ final class Waiters implements ProgressDriver.Waiter {
 
     /** {@return whether any thread waits} */
     boolean areThere() {
-        return driven != null || lock.hasWaiters(alerted);
+        return driven != null || lock.hasWaiters(alerted) || !selecting.isEmpty();
     }
 
     /** Makes one of the threads that wait look whether it is done. */
@@ -160,6 +165,8 @@ final class Waiters implements ProgressDriver.Waiter {
         }
         if (lock.hasWaiters(alerted)) {
             alerted.signal();
+        } else if (!selecting.isEmpty()) {
+            selecting.wakeOne();
         } else {
             wakeDrivingThread();
         }
@@ -168,6 +175,7 @@ final class Waiters implements ProgressDriver.Waiter {
     /** Makes all threads that wait look whether they are done. */
     void alertAll() {
         alerted.signalAll();
+        selecting.wakeAll();
         if (!isDrivingThread()) {
             wakeDrivingThread();
         }
@@ -207,7 +215,7 @@ final class Waiters implements ProgressDriver.Waiter {
             hasDriven = acquired != null;
             long startNs = System.nanoTime();
             if (acquired != null) {
-                drive(acquired, since, remainingNs);
+                drive(acquired, since, remainingNs, null);
             } else if (isVirtual) {
                 if (remainingNs != Long.MAX_VALUE) {
                     timer.ringBefore(startNs + remainingNs);
@@ -219,6 +227,54 @@ final class Waiters implements ProgressDriver.Waiter {
             if (remainingNs != Long.MAX_VALUE) {
                 remainingNs -= System.nanoTime() - startNs;
             }
+        }
+    }
+
+    /**
+     * Waits until something is there, as by {@link #show}, until a selector has something for a selection, or until time is up. It may also
+     * end with nothing at all. A thread that cannot drive, or whose driver cannot wait for a selector as well, waits in the selector and
+     * is woken there.
+     *
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
+     * @param selector its monitor is the calling thread's
+     */
+    void awaitShown(long timeoutNs, Selector selector) throws InterruptedException, IOException {
+        boolean canDrive = canDriveBeside(selector);
+        if (state != 0) {
+            return;
+        }
+        ProgressDriver acquired = canDrive ? acquire() : null;
+        if (acquired != null) {
+            drive(acquired, 0, timeoutNs, selector);
+            return;
+        }
+        if (!canDrive) {
+            waitElsewhere();
+        }
+        selecting.enter(selector);
+        lock.unlock();
+        try {
+            SelectingThreads.select(selector, timeoutNs);
+        } finally {
+            lock.lock();
+            selecting.leave(selector);
+        }
+        if (state == 0 && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    /** Without the lock meanwhile: to find out, the first time, takes long. */
+    private boolean canDriveBeside(Selector selector) {
+        ProgressDriver wanted = preferred;
+        if (wanted == null || Thread.currentThread().isVirtual()) {
+            return false;
+        }
+        lock.unlock();
+        try {
+            return wanted.canAwait(selector);
+        } finally {
+            lock.lock();
         }
     }
 
@@ -246,14 +302,18 @@ final class Waiters implements ProgressDriver.Waiter {
         return wanted != null && !isOtherDriven && wanted.tryAcquire(this) ? wanted : null;
     }
 
-    private void drive(ProgressDriver acquired, long since, long timeoutNs)
-            throws InterruptedException {
+    private void drive(ProgressDriver acquired, long since, long timeoutNs,
+            @Nullable Selector selector) throws InterruptedException {
         drivingThread = Thread.currentThread();
         driven = acquired;
         drivenSince = since;
         lock.unlock();
         try {
-            acquired.drive(timeoutNs);
+            if (selector == null) {
+                acquired.drive(timeoutNs);
+            } else {
+                acquired.drive(timeoutNs, selector);
+            }
         } finally {
             acquired.release();
             lock.lock();

@@ -6,6 +6,7 @@ import io.rdma4j.event.WaitFailures;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.SelectableChannel;
+import java.nio.channels.Selector;
 import java.time.Duration;
 
 /**
@@ -72,6 +73,42 @@ public final class WaitSet extends EventSet<RdmaException> {
      */
     public @Nullable WaitChannel<?> poll(Duration timeout) throws RdmaException {
         return (WaitChannel<?>) pollSource(timeout);
+    }
+
+    /**
+     * As {@link #poll(Duration)}, and ends as soon as a selector has something for a selection as well: one thread for RDMA and for
+     * sockets. A platform thread waits for the packets and for the sockets at the same place then, so each message costs one wake-up;
+     * with {@link #selectableChannel} in the selector it costs two. Needs the JDK's selector and network back-end of Linux, and a device in software;
+     * elsewhere the thread waits in the selector, and is woken there.
+     *
+     * <pre>
+     * while (true) {
+     *     selector.selectNow();
+     *     for (SelectionKey key : selector.selectedKeys()) {
+     *         ...
+     *     }
+     *     selector.selectedKeys().clear();
+     *     var channel = set.poll(FOREVER, selector);
+     *     while (channel != null) {
+     *         ...
+     *         channel = set.poll(Duration.ZERO);
+     *     }
+     * }
+     * </pre>
+     *
+     * <p>As shown, select before each wait: registrations and changes of interest count from that selection on. It also takes a {@link
+     * Selector#wakeup} that came before it; so look between it and the wait for what the wake-up was about.
+     *
+     * @param timeout how long to wait; zero or less to look for channels of the set only, which nothing interrupts
+     * @param selector whose monitor the thread has meanwhile, as in a selection
+     * @return a channel of the set that has an event; null if none has one: then the selector has something, or time is up, or
+     *         sometimes neither
+     * @throws RdmaException EINTR when interrupted, EBADF when the set is closed, EIO if the selection fails
+     * @throws java.nio.channels.ClosedSelectorException if the selector is closed
+     */
+    public @Nullable WaitChannel<?> poll(Duration timeout, Selector selector)
+            throws RdmaException {
+        return (WaitChannel<?>) pollSource(timeout, selector);
     }
 
     /**

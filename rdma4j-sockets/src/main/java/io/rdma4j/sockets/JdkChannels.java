@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
-import org.jspecify.annotations.Nullable;
+import io.rdma4j.sockets.engine.SelectorWait;
 
 import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
@@ -14,14 +14,14 @@ import java.nio.channels.Selector;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * The JDK's own channels in an {@link RdmaSelector}: a selector of the JDK's with a key for each of them.
  *
- * <p>While the selecting thread waits for channels over RDMA, a thread of its own waits here, and wakes it once. It goes on to wait
- * when the selecting thread has seen that nothing is ready, so a selector without such channels has no thread.
+ * <p>The selecting thread waits in the inner selector, or leads the engine and waits for the inner selector as well. Whatever else wants to enter that
+ * wakes it.
  *
  * <p>The selecting thread calls this, but for {@link #wakeup} and {@link #release}.
  */
@@ -29,7 +29,6 @@ final class JdkChannels {
     private static final System.Logger LOG = System.getLogger(JdkChannels.class.getName());
 
     private final Selector inner;
-    private final Runnable onReady;
     /**
      * Held by who is in the inner selector: before its locks, and those of its channels. Fair: who waits there would otherwise come
      * again and again before those that it was to let in.
@@ -37,23 +36,15 @@ final class JdkChannels {
     private final ReentrantLock gate = new ReentrantLock(true);
     /** How many threads are about to enter. Nobody waits in the inner selector meanwhile. */
     private final AtomicInteger entering = new AtomicInteger();
-    private volatile boolean isWatching;
-    /** The watching thread has found something. */
-    private volatile boolean hasFound;
-    /** What the watching thread waits for is not what it should wait for. */
+    /** A look would change what the inner selector has. */
     private boolean isStale;
     private volatile boolean isClosed;
-    private @Nullable Thread watcher;
     /** Of keys that are not cancelled: those of the inner selector go later. */
     private int channels;
 
-    /**
-     * @param inner of the JDK's, which it closes
-     * @param onReady wakes the selecting thread
-     */
-    JdkChannels(Selector inner, Runnable onReady) {
+    /** @param inner of the JDK's, which it closes */
+    JdkChannels(Selector inner) {
         this.inner = inner;
-        this.onReady = onReady;
     }
 
     /** {@return how many channels there are} */
@@ -118,16 +109,11 @@ final class JdkChannels {
         } finally {
             gate.unlock();
         }
-        // Who watched here, or waited, has left to let this thread in, also if there was nothing to let go.
-        hasFound = true;
-        onReady.run();
     }
 
     void close() throws IOException {
         isClosed = true;
-        isWatching = false;
         inner.close();
-        LockSupport.unpark(watcher);
     }
 
     // ---------------------------------------------------------------- looking and waiting
@@ -143,7 +129,6 @@ final class JdkChannels {
             return;
         }
         entering.incrementAndGet();
-        isWatching = false;
         // Who has not seen the count is waiting, or about to, and is woken.
         inner.wakeup();
         gate.lock();
@@ -152,19 +137,13 @@ final class JdkChannels {
 
     /** {@return whether a look is needed to know that nothing is ready} */
     boolean mustLook() {
-        return isStale || hasFound || !isWatching;
-    }
-
-    boolean hasFound() {
-        return hasFound;
+        return isStale || channels > 0;
     }
 
     /** Adds the keys that are ready now, with their operations. */
     void look(List<RdmaSelectionKey> ready) throws IOException {
-        isWatching = false;
         enter();
         try {
-            hasFound = false;
             isStale = false;
             inner.selectNow(found -> add(found, ready));
         } finally {
@@ -178,7 +157,6 @@ final class JdkChannels {
      * @param leftNs {@link Long#MAX_VALUE} for no limit
      */
     void select(List<RdmaSelectionKey> ready, long leftNs) throws IOException {
-        isWatching = false;
         enter();
         try {
             long leftMs = leftNs == Long.MAX_VALUE
@@ -200,52 +178,16 @@ final class JdkChannels {
         }
     }
 
-    /** Lets the thread of its own wait. */
-    void watch() {
-        if (isWatching) {
-            return;
-        }
-        isWatching = true;
-        Thread thread = watcher;
-        if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("rdma4j-selector").unstarted(this::run);
-            watcher = thread;
-            thread.start();
-        } else {
-            LockSupport.unpark(thread);
-        }
-    }
-
-    private void run() {
-        while (!isClosed) {
-            if (!isWatching) {
-                LockSupport.park(this);
-                continue;
-            }
-            try {
-                watchOnce();
-            } catch (IOException | ClosedSelectorException e) {
-                LOG.log(System.Logger.Level.DEBUG, "a selector ends", e);
-            }
-        }
-    }
-
-    private void watchOnce() throws IOException {
-        if (waitForAny()) {
-            onReady.run();
-        }
-    }
-
-    /** {@return whether any channel is ready} If not, the thread was to leave. */
-    private boolean waitForAny() throws IOException {
-        gate.lock();
+    /**
+     * Leads the engine and waits for the inner selector as well, until it is done, time is up, or something has come of either. It adds no keys.
+     *
+     * @param isDone as in {@link SelectorWait#await}
+     * @return false if the thread cannot lead now
+     */
+    boolean tryLead(SelectorWait wait, BooleanSupplier isDone, long endNs) {
+        enter();
         try {
-            if (!isWatching || entering.get() > 0 || inner.select(_ -> {}) == 0) {
-                return false;
-            }
-            isWatching = false;
-            hasFound = true;
-            return true;
+            return entering.get() > 0 || wait.tryLead(isDone, endNs, inner);
         } finally {
             gate.unlock();
         }

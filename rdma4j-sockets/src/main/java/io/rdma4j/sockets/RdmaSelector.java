@@ -195,7 +195,7 @@ final class RdmaSelector extends AbstractSelector {
     private JdkChannels openJdkChannels() throws IOException {
         JdkChannels known = jdkChannels;
         if (known == null) {
-            known = new JdkChannels(jdkSelectors.open(), this::wake);
+            known = new JdkChannels(jdkSelectors.open());
             jdkChannels = known;
         }
         return known;
@@ -407,17 +407,23 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private boolean isDone() {
-        JdkChannels known = jdkChannels;
-        return marked.hasNew() || isWoken.get() || !isOpen() || mustChange
-                || (known != null && known.hasFound());
+        return marked.hasNew() || isWoken.get() || !isOpen() || mustChange;
     }
 
-    private void await(long endNs) {
+    /** Waits once for both kinds of channels. What the JDK's have is found by the next look. */
+    private void await(long endNs) throws IOException {
         JdkChannels known = jdkChannels;
-        if (known != null && known.size() > 0) {
-            known.watch();
+        if (known == null || known.size() == 0) {
+            wait.await(isDone, endNs);
+        } else if (!known.tryLead(wait, isDone, endNs)) {
+            // Who leads marks keys, which wakes this thread in the inner selector.
+            wait.onSleep();
+            try {
+                boolean _ = selectInJdk(left(endNs));
+            } finally {
+                wait.onAwake();
+            }
         }
-        wait.await(isDone, endNs);
     }
 
     private boolean isOfJdkAlone() {
@@ -425,7 +431,7 @@ final class RdmaSelector extends AbstractSelector {
         return known != null && known.size() > 0 && known.size() == keys.size();
     }
 
-    /** {@return whether any key is ready, after the wait for it} Without channels over RDMA there is nothing else to wait for. */
+    /** {@return whether any key is ready, after the wait for it in the inner selector} */
     private boolean selectInJdk(long leftNs) throws IOException {
         JdkChannels all = openJdkChannels();
         // A channel over RDMA has marked its key when it was closed. Nobody else takes it, and there is no wait while there are new ones.

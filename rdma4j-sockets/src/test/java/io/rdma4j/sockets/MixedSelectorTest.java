@@ -6,10 +6,14 @@ import io.rdma4j.testkit.Wait;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
@@ -24,6 +28,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -384,8 +391,7 @@ class MixedSelectorTest {
                         seen.set(e);
                     }
                 });
-                Wait.until("a thread waits for each", () -> SelectorThreadTest
-                        .isSelecting(selecting) && isWatched());
+                Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
                 SelectionKey gone = register(passing, selector);
                 gone.cancel();
                 passing.channel().configureBlocking(true);
@@ -406,13 +412,6 @@ class MixedSelectorTest {
     private static SelectionKey register(Connected pair, Selector selector) throws IOException {
         pair.channel().configureBlocking(false);
         return pair.channel().register(selector, SelectionKey.OP_READ);
-    }
-
-    /** {@return whether a thread waits for the JDK's channels of a selector} */
-    private static boolean isWatched() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .anyMatch(each -> each.getName().equals("rdma4j-selector")
-                        && ThreadContractTest.isInSystemCall(each));
     }
 
     /** The system has no descriptors for the selector of the JDK's, and then it has. */
@@ -439,24 +438,76 @@ class MixedSelectorTest {
         }
     }
 
+    /** Who selects waits for both kinds of channels itself. */
     @Test
-    void closedSelectorEndsItsThread() throws Exception {
-        List<Line> lines;
-        try (Selector selector = RdmaSockets.openSelector()) {
-            lines = lines(selector, true);
-            selector.select(1);
+    void selectorHasNoThread() throws Exception {
+        Selector selector = RdmaSockets.openSelector();
+        List<Line> lines = lines(selector, true);
+        Set<Thread> known = allThreads();
+        for (int i = 0; i < 3; i++) {
+            assertThat(selector.select(20)).isZero();
+            assertThat(allThreads()).isSubsetOf(known);
         }
+        selector.close();
         for (Line line : lines) {
             assertThat(line.key().isValid()).isFalse();
             assertThat(line.key().channel().isRegistered()).isFalse();
         }
         end(lines);
-        Wait.until("the thread has ended",
-                () -> Arrays.stream(allThreads()).noneMatch("rdma4j-selector"::equals));
     }
 
-    private static String[] allThreads() {
-        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
-                .toArray(String[]::new);
+    /** It is woken where the packets arrive, by each of them, and by no other thread. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    @EnabledOnOs(OS.LINUX)
+    void selectingThreadSleepsInTheNetwork(Transport transport) throws Exception {
+        Selector selector = RdmaSockets.openSelector();
+        List<Line> lines = List.of(over(transport, selector), ofPipe(selector),
+                over(Transport.TCP, selector));
+        BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+        Thread selecting = Thread.ofPlatform().start(() -> {
+            try {
+                while (selector.isOpen()) {
+                    selector.select(key -> seen.add(received(key, lines)));
+                }
+            } catch (IOException | RuntimeException e) {
+                seen.add(e);
+            }
+        });
+        // At first the daemon thread leads, until it sees that this one comes back.
+        Wait.until("it sleeps in the network", () -> isInNetwork(selecting), selector::wakeup);
+        for (int i = 0; i < 30; i++) {
+            Line line = lines.get(i % lines.size());
+            Wait.until("it sleeps there again", () -> isInNetwork(selecting));
+            line.send().run();
+            assertThat(seen.take()).isSameAs(line);
+        }
+        selector.close();
+        selecting.join();
+        end(lines);
+    }
+
+    /** {@return the line that a key is of, of which one message was received} */
+    private static Line received(SelectionKey key, List<Line> lines) {
+        for (Line line : lines) {
+            if (line.key().equals(key)) {
+                try {
+                    line.receive().run();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                return line;
+            }
+        }
+        throw new AssertionError("no line has " + key);
+    }
+
+    private static boolean isInNetwork(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(each -> each.getClassName().endsWith(".SocketPoller"));
+    }
+
+    private static Set<Thread> allThreads() {
+        return Thread.getAllStackTraces().keySet();
     }
 }

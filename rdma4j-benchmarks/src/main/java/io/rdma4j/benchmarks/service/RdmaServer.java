@@ -135,25 +135,22 @@ final class RdmaServer implements ServiceServer {
         // The same port number, so that a client of either kind finds it.
         sockets.listen(new InetSocketAddress(address.getAddress(), listener.localPort()),
                 List.of(sockets));
-        SelectionKey own = set.selectableChannel().register(selector, SelectionKey.OP_READ);
         onListening.accept(listener.localPort());
         while (true) {
-            selector.select();
+            selector.selectNow();
             for (SelectionKey key : selector.selectedKeys()) {
-                if (!key.equals(own)) {
-                    sockets.serve(key);
-                    continue;
-                }
-                for (var ready = set.poll(Duration.ZERO); ready != null; ready = set
-                        .poll(Duration.ZERO)) {
-                    if (ready.equals(events)) {
-                        onEvent(events.pollEvent(Duration.ZERO), List.of(serving));
-                    } else {
-                        serving.onReady();
-                    }
-                }
+                sockets.serve(key);
             }
             selector.selectedKeys().clear();
+            var ready = set.poll(FOREVER, selector);
+            while (ready != null) {
+                if (ready.equals(events)) {
+                    onEvent(events.pollEvent(Duration.ZERO), List.of(serving));
+                } else {
+                    serving.onReady();
+                }
+                ready = set.poll(Duration.ZERO);
+            }
         }
     }
 

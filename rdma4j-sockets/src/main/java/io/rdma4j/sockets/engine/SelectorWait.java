@@ -3,6 +3,7 @@ package io.rdma4j.sockets.engine;
 
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.Selector;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -26,17 +27,44 @@ public final class SelectorWait {
      * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
      */
     public void await(BooleanSupplier isDone, long endNs) {
-        if (engine.tryLead()) {
-            isLeading = true;
-            try {
-                engine.lead(isDone, endNs);
-            } finally {
-                isLeading = false;
-                engine.stopLeading();
-            }
-        } else {
+        if (!tryLead(isDone, endNs, null)) {
             sleep(isDone, endNs);
         }
+    }
+
+    /**
+     * Leads until it is done, time is up, or the thread is interrupted.
+     *
+     * @param isDone as in {@link #await}
+     * @param selector of the JDK's: it also ends when that has something, and now and then for nothing; null if there is none
+     * @return false if the thread cannot lead now
+     */
+    public boolean tryLead(BooleanSupplier isDone, long endNs, @Nullable Selector selector) {
+        if (!engine.tryLead()) {
+            return false;
+        }
+        isLeading = true;
+        try {
+            if (selector == null) {
+                engine.lead(isDone, endNs);
+            } else {
+                engine.leadOnce(isDone, endNs, selector);
+            }
+        } finally {
+            isLeading = false;
+            engine.stopLeading();
+        }
+        return true;
+    }
+
+    /** The calling thread is about to wait elsewhere, because it cannot lead, until {@link #onAwake}. */
+    public void onSleep() {
+        engine.onSleep();
+    }
+
+    /** The calling thread has waited elsewhere. */
+    public void onAwake() {
+        engine.onAwake();
     }
 
     private void sleep(BooleanSupplier isDone, long endNs) {

@@ -14,6 +14,7 @@ import io.rdma4j.verbs.WaitChannel;
 import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.TreeSet;
@@ -302,6 +303,21 @@ public final class SocketEngine implements Leadership {
         }
     }
 
+    /**
+     * As {@link #lead}, but it returns after what came first: it waits for a selector as well, at which the caller has to look then. The time is up
+     * early if anything is due.
+     */
+    void leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
+        isWoken.set(false);
+        if (isDone.getAsBoolean() || Thread.currentThread().isInterrupted()) {
+            return;
+        }
+        long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
+        if (leftNs > 0) {
+            turn(leftNs, selector);
+        }
+    }
+
     /** Handles what is there, without a wait, unless another thread leads. It runs no device. */
     void lookAtOnce() {
         if (!isWorthLeading() || !tryLeadAtOnce()) {
@@ -455,10 +471,15 @@ public final class SocketEngine implements Leadership {
 
     /** Runs what is due, waits for events, and handles them. The mark of being woken was cleared before. */
     private void turn(long limitNs) {
+        turn(limitNs, null);
+    }
+
+    /** @param selector what else it waits for, null for nothing */
+    private void turn(long limitNs, @Nullable Selector selector) {
         runTasks();
         long timeoutNs = Math.min(runTimers(), limitNs);
         if (tasks.isEmpty()) {
-            await(timeoutNs == 0 ? Duration.ZERO : Duration.ofNanos(timeoutNs));
+            await(timeoutNs == 0 ? Duration.ZERO : Duration.ofNanos(timeoutNs), selector);
         }
     }
 
@@ -484,9 +505,11 @@ public final class SocketEngine implements Leadership {
         return FOREVER_NS;
     }
 
-    private void await(Duration timeout) {
+    private void await(Duration timeout, @Nullable Selector selector) {
         try {
-            WaitChannel<?> next = set.poll(timeout);
+            WaitChannel<?> next = selector == null
+                    ? set.poll(timeout)
+                    : set.poll(timeout, selector);
             for (int i = 0; i < BATCH && next != null; i++) {
                 if (next.equals(completions)) {
                     handleCompletions();

@@ -5,6 +5,7 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.Selector;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -597,8 +598,10 @@ public final class EngineDriver {
      *
      * @param wantedNs when a round is due, as far as known
      * @param spin is notified if the thread has slept
+     * @param selector what else ends the sleep, null for nothing
+     * @return whether the selector has something
      */
-    void sleep(long wantedNs, AdaptiveSpin spin) {
+    boolean sleep(long wantedNs, AdaptiveSpin spin, @Nullable Selector selector) {
         // Announced first: a thread that runs the engine from now on wakes this one; one that ran it before is noticed
         // by the time of its traffic.
         asleepUntilNs = wantedNs;
@@ -607,11 +610,28 @@ public final class EngineDriver {
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
         // A polling thread may have held packets back; from now on it sees that it has to wake this thread.
+        boolean hasSomething = false;
         if (!isNeeded() && !waiters.isWanted() && !isPolled(nowNs)) {
-            engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
+            long forNs = wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs;
+            if (selector == null) {
+                engine.link().await(forNs);
+            } else {
+                hasSomething = engine.link().await(forNs, selector);
+            }
             spin.onWoken(clock.getAsLong());
         }
         asleepUntilNs = Long.MIN_VALUE;
+        return hasSomething;
+    }
+
+    /** As {@link Link#canAwait}. */
+    boolean canAwait(Selector selector) {
+        return engine.link().canAwait(selector);
+    }
+
+    /** {@return whether a selector has something that can be awaited} For the thread that has the place. */
+    boolean hasSomething(Selector selector) {
+        return engine.link().await(0, selector);
     }
 
     /** {@return whether the engine has to run at once} */

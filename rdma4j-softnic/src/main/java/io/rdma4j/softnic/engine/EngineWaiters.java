@@ -4,6 +4,7 @@ package io.rdma4j.softnic.engine;
 import io.rdma4j.event.ProgressDriver;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.Selector;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 import java.util.concurrent.Semaphore;
@@ -16,6 +17,9 @@ import java.util.function.LongSupplier;
  * ADR 28 says why no wake-up is lost.
  */
 final class EngineWaiters implements ProgressDriver {
+    /** How long a thread that looks for packets leaves a selector alone that it waits for as well. */
+    private static final long BETWEEN_SELECTIONS_NS = 5_000;
+
     private final EngineDriver driver;
     private final Runnable wake;
     private final Semaphore place = new Semaphore(1);
@@ -97,7 +101,21 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     @Override
+    public boolean canAwait(Selector selector) {
+        return driver.canAwait(selector);
+    }
+
+    @Override
     public void drive(long timeoutNs) {
+        driveBeside(timeoutNs, null);
+    }
+
+    @Override
+    public void drive(long timeoutNs, Selector selector) {
+        driveBeside(timeoutNs, selector);
+    }
+
+    private void driveBeside(long timeoutNs, @Nullable Selector selector) {
         long nowNs = driver.nowNs();
         long endNs = nowNs + timeoutNs;
         // An overflow means without end.
@@ -107,14 +125,20 @@ final class EngineWaiters implements ProgressDriver {
                 driveBriefly(nowNs, untilNs);
                 return;
             }
-            while (!isWanted() && driver.isServed() && !driver.isPolled(nowNs)
+            long selectedNs = nowNs;
+            boolean isSelected = false;
+            while (!isSelected && !isWanted() && driver.isServed() && !driver.isPolled(nowNs)
                     && nowNs < untilNs) {
                 long dueNs = driver.serve(present, spin);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
                 nowNs = driver.nowNs();
                 if (!hasMoreToDo && !isWanted() && !spin.goesOn(nowNs)) {
-                    sleep(Math.min(dueNs, untilNs));
+                    isSelected = sleep(Math.min(dueNs, untilNs), selector);
                     nowNs = driver.nowNs();
+                    selectedNs = nowNs;
+                } else if (selector != null && nowNs - selectedNs > BETWEEN_SELECTIONS_NS) {
+                    isSelected = driver.hasSomething(selector);
+                    selectedNs = nowNs;
                 }
             }
         } catch (RuntimeException | Error fatal) {
@@ -143,12 +167,12 @@ final class EngineWaiters implements ProgressDriver {
         }
     }
 
-    private void sleep(long untilNs) {
+    private boolean sleep(long untilNs, @Nullable Selector selector) {
         // Not around the round: files and sockets that it uses are watched in the same way.
         InterruptStatus status = InterruptStatus.ofCurrentThread();
         status.watch(wake);
         try {
-            driver.sleep(untilNs, spin);
+            return driver.sleep(untilNs, spin, selector);
         } finally {
             status.unwatch();
         }
@@ -287,7 +311,7 @@ final class EngineWaiters implements ProgressDriver {
         }
         try {
             isBackgroundAsleep = true;
-            driver.sleep(untilNs, ofBackground);
+            driver.sleep(untilNs, ofBackground, null);
         } finally {
             isBackgroundAsleep = false;
             place.release();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.engine;
 
+import java.nio.channels.Selector;
+
 /**
  * A transport on its network, by which the engine's queue pairs send and receive. Only the engine's owner may call its
- * methods, except {@link #await} and {@link #wake}.
+ * methods, except {@link #await(long)}, its like, and {@link #wake}.
  */
 public interface Link {
     /**
@@ -43,6 +45,21 @@ public interface Link {
 
     /** Sleeps until something arrives, a thread calls {@link #wake}, or the time is over. One thread at a time. */
     void await(long timeoutNs);
+
+    /** {@return whether {@link #await(long, Selector)} can wait for a selector} For the thread that selects by it; the first calls wake it up. */
+    default boolean canAwait(Selector selector) {
+        return false;
+    }
+
+    /**
+     * As {@link #await(long)}, and until a selector has something. With a time-out of 0 it may look at the selector alone.
+     *
+     * @return whether the selector has something
+     * @throws IllegalStateException if {@link #canAwait} has not said that it can
+     */
+    default boolean await(long timeoutNs, Selector selector) {
+        throw new IllegalStateException("no selector is awaited here");
+    }
 
     /** Ends the sleep of the thread that sleeps, or of the next. Any thread. */
     void wake();

@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -374,6 +375,16 @@ final class IwarpLink implements Link, StreamServices {
     @Override
     public void await(long timeoutNs) {
         network.await(timeoutNs);
+    }
+
+    @Override
+    public boolean canAwait(Selector selector) {
+        return network.canAwait(selector);
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        return network.await(timeoutNs, selector);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 
 /**
  * A network that records the packets of another network in a file for Wireshark.
@@ -59,6 +60,12 @@ public final class CapturingNetwork extends ForwardingNetwork {
     public void await(long timeoutNs) {
         writer.flushIfOld();
         network.await(timeoutNs);
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        writer.flushIfOld();
+        return network.await(timeoutNs, selector);
     }
 
     @Override

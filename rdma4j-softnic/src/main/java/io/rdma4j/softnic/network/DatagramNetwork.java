@@ -6,6 +6,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.nio.channels.Selector;
 import java.util.List;
 
 /** The ports of one device. */
@@ -87,6 +88,21 @@ public interface DatagramNetwork {
      */
     default boolean takePortsQuiet() {
         return false;
+    }
+
+    /** {@return whether {@link #await(long, Selector)} can wait for a selector} For the thread that selects by it; the first calls wake it up. */
+    default boolean canAwait(Selector selector) {
+        return false;
+    }
+
+    /**
+     * As {@link #await(long)}, and until a selector has something. With a time-out of 0 it may look at the selector alone.
+     *
+     * @return whether the selector has something
+     * @throws IllegalStateException if {@link #canAwait} has not said that it can
+     */
+    default boolean await(long timeoutNs, Selector selector) {
+        throw new IllegalStateException("no selector is awaited here");
     }
 
     /** Ends a wait under way, or the next one. */

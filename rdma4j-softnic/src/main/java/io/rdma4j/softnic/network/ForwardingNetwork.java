@@ -7,6 +7,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.nio.channels.Selector;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -101,6 +102,11 @@ abstract class ForwardingNetwork implements DatagramNetwork {
     @Override
     public long nextDueNs() {
         return network.nextDueNs();
+    }
+
+    @Override
+    public final boolean canAwait(Selector selector) {
+        return network.canAwait(selector);
     }
 
     @Override

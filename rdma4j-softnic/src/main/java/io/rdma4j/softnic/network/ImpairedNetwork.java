@@ -11,6 +11,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 import java.util.List;
 
 /**
@@ -78,12 +79,24 @@ public final class ImpairedNetwork extends ForwardingNetwork {
     /** A packet that is delayed during this wait ends the wait in time. */
     @Override
     public void await(long timeoutNs) {
+        network.await(untilDue(timeoutNs));
+        asleepUntilNs = Long.MIN_VALUE;
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        boolean hasSomething = network.await(untilDue(timeoutNs), selector);
+        asleepUntilNs = Long.MIN_VALUE;
+        return hasSomething;
+    }
+
+    /** {@return how long to wait, at most until the next packet is due} */
+    private long untilDue(long timeoutNs) {
         long untilNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
         // Announced before the check: a thread that adds a packet after that sees it and wakes this one.
         asleepUntilNs = untilNs;
         long dueNs = nextDueNs;
-        network.await(dueNs < untilNs ? Math.max(0, dueNs - nowNs) : timeoutNs);
-        asleepUntilNs = Long.MIN_VALUE;
+        return dueNs < untilNs ? Math.max(0, dueNs - nowNs) : timeoutNs;
     }
 
     /** Delayed packets still arrive after their port was closed. */

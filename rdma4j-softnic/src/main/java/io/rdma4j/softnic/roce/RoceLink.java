@@ -21,6 +21,7 @@ import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.nio.channels.Selector;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -401,6 +402,16 @@ final class RoceLink implements Link {
     @Override
     public void await(long timeoutNs) {
         network.await(timeoutNs);
+    }
+
+    @Override
+    public boolean canAwait(Selector selector) {
+        return network.canAwait(selector);
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        return network.await(timeoutNs, selector);
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 import java.nio.file.Path;
 
 /**
@@ -61,6 +62,12 @@ public final class CapturingStreams extends ForwardingStreams {
     public void await(long timeoutNs) {
         writer.flushIfOld();
         network.await(timeoutNs);
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        writer.flushIfOld();
+        return network.await(timeoutNs, selector);
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -103,9 +104,19 @@ public final class ImpairedStreams extends ForwardingStreams {
 
     @Override
     public void await(long timeoutNs) {
+        network.await(untilDue(timeoutNs));
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        return network.await(untilDue(timeoutNs), selector);
+    }
+
+    private long untilDue(long timeoutNs) {
         long due = nextDueNs;
-        network.await(due == Long.MAX_VALUE ? timeoutNs
-                : Math.max(0, Math.min(timeoutNs, due - System.nanoTime())));
+        return due == Long.MAX_VALUE
+                ? timeoutNs
+                : Math.max(0, Math.min(timeoutNs, due - System.nanoTime()));
     }
 
     @Override

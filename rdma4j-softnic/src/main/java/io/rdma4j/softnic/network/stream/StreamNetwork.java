@@ -5,6 +5,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
 
 /**
  * TCP as a device uses it. Any thread may call {@link #await} and {@link #wake}; only the thread that drives the network, one at
@@ -38,6 +39,21 @@ public interface StreamNetwork {
 
     /** Waits until there is something to {@link #poll}, {@link #wake} is called, or time is up. */
     void await(long timeoutNs);
+
+    /** {@return whether {@link #await(long, Selector)} can wait for a selector} For the thread that selects by it; the first calls wake it up. */
+    default boolean canAwait(Selector selector) {
+        return false;
+    }
+
+    /**
+     * As {@link #await(long)}, and until a selector has something. With a time-out of 0 it may look at the selector alone.
+     *
+     * @return whether the selector has something
+     * @throws IllegalStateException if {@link #canAwait} has not said that it can
+     */
+    default boolean await(long timeoutNs, Selector selector) {
+        throw new IllegalStateException("no selector is awaited here");
+    }
 
     /** Ends a wait under way, or the next one. */
     void wake();

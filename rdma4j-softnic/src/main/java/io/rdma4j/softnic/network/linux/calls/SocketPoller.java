@@ -26,6 +26,8 @@ public final class SocketPoller {
     private static final short POLLIN = 1;
     private static final int POLL_ENTRY = 8;
     private static final int SOURCE_ENTRY = 2 * POLL_ENTRY;
+    private static final int ALSO_ENTRY = 3 * POLL_ENTRY;
+    private static final int ENTRIES = 4;
     private static final int REVENTS = 6;
     private static final long SECOND_NS = 1_000_000_000;
 
@@ -43,12 +45,15 @@ public final class SocketPoller {
     private final int epoll;
     private final int eventfd;
     private final MemorySegment polled;
+    private final MemorySegment also;
     private final MemorySegment timeout;
     private final MemorySegment taken;
     private final MemorySegment one;
     private final Object waking = new Object();
     private final @Nullable Source source;
     private boolean isClosed;
+    /** Of the waiting thread: whether the system has said whether {@link #awaitAlso one more descriptor} has something. */
+    private boolean isAlsoAsked;
 
     /**
      * @param arena may be closed after this object
@@ -65,11 +70,13 @@ public final class SocketPoller {
         }
         eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
         this.source = source;
-        polled = arena.allocate(3 * POLL_ENTRY, 8);
+        polled = arena.allocate(ENTRIES * POLL_ENTRY, 8);
+        also = polled.asSlice(ALSO_ENTRY);
         entry(0, epoll);
         entry(POLL_ENTRY, eventfd);
         // poll(2) ignores negative descriptors.
         entry(SOURCE_ENTRY, source == null ? -1 : source.readable());
+        entry(ALSO_ENTRY, -1);
         timeout = arena.allocate(16, 8);
         taken = arena.allocate(16, 8);
         one = arena.allocate(8, 8);
@@ -121,7 +128,7 @@ public final class SocketPoller {
      *
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      * @return false if the system has just said that no socket has anything and that no thread has called {@link #wake}: time is up, or
-     *         the other source has something
+     *         something else has anything
      */
     public boolean await(long timeoutNs) {
         MemorySegment until = MemorySegment.NULL;
@@ -131,7 +138,8 @@ public final class SocketPoller {
             timeout.set(JAVA_LONG, 8, waitNs % SECOND_NS);
             until = timeout;
         }
-        int ready = waiterCalls.ppoll(polled, 3, until);
+        int ready = waiterCalls.ppoll(polled, ENTRIES, until);
+        isAlsoAsked = ready >= 0;
         if (ready <= 0) {
             // After a signal the call returns early, which does no harm.
             return ready < 0;
@@ -146,12 +154,37 @@ public final class SocketPoller {
         return isWoken || polled.get(JAVA_SHORT, REVENTS) != 0;
     }
 
+    /**
+     * Lets waits of the calling thread end when one more descriptor has something, until {@link #endAlso}. That is left there.
+     *
+     * @param descriptor negative for none
+     */
+    public void awaitAlso(int descriptor) {
+        polled.set(JAVA_INT, ALSO_ENTRY, descriptor);
+        isAlsoAsked = false;
+    }
+
+    /** Ends {@link #awaitAlso}. {@return whether that descriptor has something} */
+    public boolean endAlso() {
+        boolean hasSomething;
+        if (isAlsoAsked) {
+            hasSomething = polled.get(JAVA_SHORT, ALSO_ENTRY + REVENTS) != 0;
+        } else {
+            timeout.set(JAVA_LONG, 0, 0);
+            timeout.set(JAVA_LONG, 8, 0);
+            hasSomething = waiterCalls.ppoll(also, 1, timeout) > 0;
+        }
+        polled.set(JAVA_INT, ALSO_ENTRY, -1);
+        return hasSomething;
+    }
+
     /** {@return the call for waiting that the system refuses, with its error; null if none} */
     @Nullable
     public String refusal() {
         timeout.set(JAVA_LONG, 0, 0);
         timeout.set(JAVA_LONG, 8, 0);
-        String polling = LinuxAccess.refusal("ppoll", waiterCalls.ppollOrFail(polled, 3, timeout));
+        String polling = LinuxAccess.refusal("ppoll",
+                waiterCalls.ppollOrFail(polled, ENTRIES, timeout));
         return polling != null
                 ? polling
                 : LinuxAccess.refusal("epoll_wait",

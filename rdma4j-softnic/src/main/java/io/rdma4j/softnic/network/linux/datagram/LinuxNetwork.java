@@ -11,6 +11,7 @@ import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
+import io.rdma4j.softnic.network.linux.calls.SelectorDescriptors;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.memory.HostMemory;
@@ -26,6 +27,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.channels.Selector;
 import java.util.List;
 import java.util.Objects;
 
@@ -469,6 +471,20 @@ public final class LinuxNetwork implements DatagramNetwork {
             arePortsQuiet = !poller.await(timeoutNs);
             memory.endSleep();
         }
+    }
+
+    @Override
+    public boolean canAwait(Selector selector) {
+        return SelectorDescriptors.of(selector) >= 0;
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        poller.awaitAlso(SelectorDescriptors.of(selector));
+        if (timeoutNs > 0) {
+            await(timeoutNs);
+        }
+        return poller.endAlso();
     }
 
     @Override

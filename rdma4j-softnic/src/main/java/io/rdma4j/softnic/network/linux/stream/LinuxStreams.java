@@ -6,6 +6,7 @@ import io.rdma4j.softnic.network.linux.calls.EpollEvents;
 import io.rdma4j.softnic.network.linux.calls.LinuxAccess;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
+import io.rdma4j.softnic.network.linux.calls.SelectorDescriptors;
 import io.rdma4j.softnic.network.linux.calls.SocketAddress;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.calls.TcpCalls;
@@ -23,6 +24,7 @@ import java.lang.foreign.Arena;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -470,6 +472,20 @@ public final class LinuxStreams implements StreamNetwork {
         boolean isResting = restEndsNs != Long.MAX_VALUE;
         long mostNs = isResting ? Math.min(timeoutNs, REST_NS) : timeoutNs;
         poller.await(isDue ? 0 : mostNs);
+    }
+
+    @Override
+    public boolean canAwait(Selector selector) {
+        return SelectorDescriptors.of(selector) >= 0;
+    }
+
+    @Override
+    public boolean await(long timeoutNs, Selector selector) {
+        poller.awaitAlso(SelectorDescriptors.of(selector));
+        if (timeoutNs > 0) {
+            await(timeoutNs);
+        }
+        return poller.endAlso();
     }
 
     @Override
