@@ -212,7 +212,7 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "twice.",
         "",
         "- `lost`: the service is unreliable and the network bad; a message was lost, which Java noticed, said in one line",
-        "  and ended, while the C program waits for ever. With `ibv_ud_pingpong` also: it came twice and counted twice, in C",
+        "  and ended, while the C program waits for ever, as C's `udpong` does. With `ibv_ud_pingpong` also: it came twice and counted twice, in C",
         "  as in Java, so that one side had finished before the other.",
         "- `left`: all messages arrived on both sides, but the C program, which does not wait, was gone when the",
         "  acknowledgement of the last one had to be repeated; Java, which cannot know, says just that and ends with status",

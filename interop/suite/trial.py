@@ -32,15 +32,17 @@ CLOSED_EARLY = "rdma_get_cm_event: Bad file descriptor"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
+CLIENT_WAITS = "the client did not end within"
 # In the error of a tool, or of a program that knows nothing of RDMA.
 RESET_BY_PEER = "Connection reset"
 ASYNCHRONOUS_STREAM = "rstream-Tasync"
+PONGS = "udpong"
 
 
 class Verdict(Enum):
     """How a run ended."""
     OK = "ok"
-    # Unreliable service on a bad network: a message was lost, and Java said so.
+    # Unreliable service on a bad network: a message was lost, and Java said so, or C's udpong did not get over it.
     LOST = "lost"
     # The C program ended successfully before the acknowledgement of the last message arrived, or its disconnect message
     # was lost: see known_faults.py.
@@ -158,7 +160,7 @@ class Trial:
         started = time.monotonic()
         if tool.server_stays:
             if client.wait(seconds) is None:
-                reason = f"the client did not end within {seconds} s"
+                reason = f"{CLIENT_WAITS} {seconds} s"
             elif server.status is not None:
                 reason = "the server ended before it was stopped"
             client.stop()
@@ -247,6 +249,10 @@ def reconsider(result, cell, folder, own_addresses):
             and reason == NO_REASON and java.status == 0 and not errors(java) and known_faults.takes_end_for_failure(other)
             and (cell.driver == "siw" or known_faults.has_all_acknowledged(capture, own_addresses))):
         result.verdict, result.reason = Verdict.HUNG_UP, ""
+    if (result.verdict is Verdict.FAILED and cell.tool == PONGS and cell.role == "server" and cell.net == "loss 1%"
+            and reason.startswith(CLIENT_WAITS) and java.status == 0 and not errors(java)
+            and known_faults.waits_for_lost_answer(capture, own_addresses)):
+        result.verdict, result.reason = Verdict.LOST, ""
     if result.verdict is not Verdict.FAILED or cell.driver != "rxe":
         return
     if not tool.is_reliable:

@@ -29,7 +29,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -41,8 +40,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * StandardSocketOptions#SO_RCVBUF} say another size before it connects, which stays. The connection goes on by itself while
  * the application does nothing.
  *
- * <p>{@link #close} returns when the peer's device has everything that was written, or after three seconds; from then on that is awaited in the
- * background for a minute. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
+ * <p>{@link #close} returns when the peer's device has everything that was written, or when nothing more arrives there: after ten seconds in which none of
+ * it did, or three in which the peer took nothing more. From then on that is awaited in the background; a minute after {@code close} it ends. With {@link StandardSocketOptions#SO_LINGER} it waits as long as that says, and 0 drops what is not sent. If the
  * channel does not block, or a thread is in it, {@code close} does not wait.
  *
  * <p>A connection that ends without the peer's {@code close} is an exception, and never the end of the stream. It can be
@@ -51,8 +50,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * @since 0.1.0
  */
 public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
-    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
-
     private enum State {
         UNCONNECTED, PENDING, CONNECTED, CLOSED
     }
@@ -471,7 +468,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         }
         boolean isInUse = reader.lock().isLocked() || writer.lock().isLocked();
         if (made != null && linger != 0 && isBlocking() && !isInUse) {
-            made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
+            made.awaitOver(linger);
         }
     }
 

@@ -24,7 +24,6 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -33,8 +32,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>No channel is behind it: a thread that is interrupted does not close it, unless the thread is virtual.
  */
 final class StreamEndpoint extends SocketImpl {
-    private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
-
     private final @Nullable ProtocolFamily family;
     private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock readLock = new ReentrantLock();
@@ -323,7 +320,7 @@ final class StreamEndpoint extends SocketImpl {
         }
         boolean isInUse = readLock.isLocked() || writeLock.isLocked();
         if (made != null && linger != 0 && !isInUse) {
-            made.awaitOver(linger < 0 ? CLOSE_PATIENCE_NS : TimeUnit.SECONDS.toNanos(linger));
+            made.awaitOver(linger);
         }
     }
 

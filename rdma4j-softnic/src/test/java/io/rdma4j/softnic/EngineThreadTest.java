@@ -35,7 +35,8 @@ class EngineThreadTest {
     private static final Map<String, String> TOUCH_FILES = Map.of(
             "AddressSpace", "/proc, when an application gives memory for a new queue pair",
             "PcapWriter", "the recording that a program has asked for",
-            "ProcessFiles", "/proc, when another process is met or has ended");
+            "ProcessFiles", "/proc, when another process is met or has ended",
+            "SelectorSearch", "/proc, before a thread drives that waits for a selector as well");
 
     @Test
     void whoTouchesFilesInTheThreadThatDrivesAnEngineIsKnown() {

@@ -30,6 +30,7 @@ class SoftnicStructureTest extends StructureContract {
             "Limits.LIMITS",
             "LinuxNetwork.hasWorked", "LinuxStreams.hasWorked", "PcapWriter.OPEN",
             "PortMonitor.OF_PROCESS", "ReceiverNotReadyEvent.PROBE", "RetransmissionEvent.PROBE",
+            "SelectorDescriptors.KNOWN",
             "RoceFamily.ROCE", "SharedPort.ofProcess", "SoftNic.OPEN", "Ways.OF_LINK");
 
     SoftnicStructureTest() {

@@ -16,6 +16,14 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ConnectionEnd {
     /** How long the last bytes of a closed connection may take if its application does not say. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /**
+     * How long the application waits in {@code close} while none of its messages arrives. One may take seconds in a slow network, or where packets are lost; who
+     * leaves earlier, and ends its process, takes away what is not sent.
+     */
+    private static final Duration PATIENCE_ON_THE_WAY = Duration.ofSeconds(10);
+    /** How long it waits for the peer when everything has arrived. */
+    private static final Duration PATIENCE_WITH_PEER = Duration.ofSeconds(3);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
     /** How long messages of a peer that has ended are answered; longer than it waits before it repeats one. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
@@ -91,17 +99,24 @@ final class ConnectionEnd {
     }
 
     /** As {@link SocketConnection#awaitOver}. */
-    boolean awaitOver(long timeoutNs) {
-        long endNs = System.nanoTime() + timeoutNs;
+    boolean awaitOver(int lingerSeconds) {
         engine.onSleep();
         lock.lock();
         try {
+            long sinceNs = System.nanoTime();
+            int left = unacknowledged();
             while (!isFreeing) {
-                long leftNs = endNs - System.nanoTime();
+                long nowNs = System.nanoTime();
+                int leftNow = unacknowledged();
+                if (lingerSeconds < 0 && leftNow != left) {
+                    left = leftNow;
+                    sinceNs = nowNs;
+                }
+                long leftNs = sinceNs + limit(lingerSeconds).toNanos() - nowNs;
                 if (leftNs <= 0) {
                     return false;
                 }
-                long _ = over.awaitNanos(leftNs);
+                long _ = over.awaitNanos(Math.min(leftNs, BETWEEN_LOOKS.toNanos()));
             }
             return true;
         } catch (InterruptedException e) {
@@ -111,6 +126,19 @@ final class ConnectionEnd {
             lock.unlock();
             engine.onAwake();
         }
+    }
+
+    private int unacknowledged() {
+        RsocketStream open = state.stream();
+        return open == null ? 0 : open.unacknowledged();
+    }
+
+    /** {@return how long {@code close} may wait, without a limit of the application's: while nothing changes} */
+    private Duration limit(int lingerSeconds) {
+        if (lingerSeconds >= 0) {
+            return Duration.ofSeconds(lingerSeconds);
+        }
+        return unacknowledged() > 0 ? PATIENCE_ON_THE_WAY : PATIENCE_WITH_PEER;
     }
 
     /**

@@ -518,10 +518,11 @@ public final class SocketConnection
     /**
      * Waits until both sides know that the peer has everything, or the connection has ended otherwise.
      *
+     * @param lingerSeconds how long at most; negative to wait as long as bytes go on to arrive
      * @return whether that came in time
      */
-    public boolean awaitOver(long timeoutNs) {
-        return end.awaitOver(timeoutNs);
+    public boolean awaitOver(int lingerSeconds) {
+        return end.awaitOver(lingerSeconds);
     }
 
     private void disconnect() {

@@ -173,6 +173,11 @@ public final class RsocketStream {
                 && !owesDisconnect;
     }
 
+    /** {@return how many bytes the application has written that have not completed} */
+    public int unacknowledged() {
+        return sender.unacknowledged();
+    }
+
     // ---------------------------------------------------------------- reading
 
     /** {@return how many bytes can be read} */

@@ -13,13 +13,23 @@ public final class SelectorDescriptors {
 
     /**
      * {@return a descriptor that is readable exactly while the selector has something for a selection, -1 if it has none or it is not
-     * known} It is the selector's, and open as long. For a thread that selects by it: the first calls wake the selector up.
+     * known} It is the selector's, and open as long. For a thread that selects by it: the first calls look for it in files of the system,
+     * and wake the selector up.
      */
-    public static int of(Selector selector) {
-        SelectorSearch search;
+    public static int find(Selector selector) {
+        SelectorSearch search = search(selector);
+        int found = search.found();
+        return found >= 0 ? found : search.search(selector);
+    }
+
+    /** {@return the descriptor that {@link #find} has found, -1 if it has found none} */
+    public static int known(Selector selector) {
+        return search(selector).found();
+    }
+
+    private static SelectorSearch search(Selector selector) {
         synchronized (KNOWN) {
-            search = KNOWN.computeIfAbsent(selector, SelectorSearch::of);
+            return KNOWN.computeIfAbsent(selector, SelectorSearch::of);
         }
-        return search.descriptor(selector);
     }
 }

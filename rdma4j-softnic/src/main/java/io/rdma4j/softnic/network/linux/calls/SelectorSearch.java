@@ -43,23 +43,15 @@ final class SelectorSearch {
     }
 
     /** An event descriptor in an epoll set. */
-    private record Watched(int epoll, int eventfd) {
-        boolean isWritten() throws IOException {
-            for (String line : Files.readAllLines(about(eventfd))) {
-                if (line.startsWith(COUNT)) {
-                    return Long.parseUnsignedLong(line.substring(COUNT.length()).strip(), 16) != 0;
-                }
-            }
-            return false;
-        }
+    private record Watched(int epoll, int eventfd) {}
+
+    /** {@return the descriptor of the set, -1 if it has not been found} */
+    int found() {
+        return found;
     }
 
     /** {@return the descriptor of the set, -1 while it is not known} */
-    int descriptor(Selector selector) {
-        return found >= 0 ? found : search(selector);
-    }
-
-    private synchronized int search(Selector selector) {
+    synchronized int search(Selector selector) {
         if (found < 0 && attemptsLeft > 0) {
             attemptsLeft--;
             int woken = findWoken(selector);
@@ -75,14 +67,14 @@ final class SelectorSearch {
         try {
             List<Watched> unwritten = new ArrayList<>();
             for (Watched each : watched()) {
-                if (!each.isWritten()) {
+                if (!isWritten(each.eventfd())) {
                     unwritten.add(each);
                 }
             }
             selector.wakeup();
             int woken = NONE;
             for (Watched each : unwritten) {
-                if (each.isWritten()) {
+                if (isWritten(each.eventfd())) {
                     if (woken >= 0) {
                         return NONE;
                     }
@@ -116,6 +108,15 @@ final class SelectorSearch {
                 }
             }
         }
+    }
+
+    private static boolean isWritten(int eventfd) throws IOException {
+        for (String line : Files.readAllLines(about(eventfd))) {
+            if (line.startsWith(COUNT)) {
+                return Long.parseUnsignedLong(line.substring(COUNT.length()).strip(), 16) != 0;
+            }
+        }
+        return false;
     }
 
     private static boolean isNamed(Path file, String name) {

@@ -476,12 +476,12 @@ public final class LinuxStreams implements StreamNetwork {
 
     @Override
     public boolean canAwait(Selector selector) {
-        return SelectorDescriptors.of(selector) >= 0;
+        return SelectorDescriptors.find(selector) >= 0;
     }
 
     @Override
     public boolean await(long timeoutNs, Selector selector) {
-        poller.awaitAlso(SelectorDescriptors.of(selector));
+        poller.awaitAlso(SelectorDescriptors.known(selector));
         if (timeoutNs > 0) {
             await(timeoutNs);
         }

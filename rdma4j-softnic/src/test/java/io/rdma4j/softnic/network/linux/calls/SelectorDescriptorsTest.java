@@ -50,7 +50,7 @@ class SelectorDescriptorsTest {
         int found = -1;
         for (int i = 0; i < 16 && found < 0; i++) {
             selector.selectNow();
-            found = SelectorDescriptors.of(selector);
+            found = SelectorDescriptors.find(selector);
         }
         return found;
     }
@@ -78,7 +78,7 @@ class SelectorDescriptorsTest {
                 assertThat(hasSomething(found.get(j))).isEqualTo(i == j);
             }
             selector.selectNow();
-            assertThat(SelectorDescriptors.of(selector)).isEqualTo(found.get(i));
+            assertThat(SelectorDescriptors.find(selector)).isEqualTo(found.get(i));
             assertThat(hasSomething(found.get(i))).as("once known, it is left alone").isFalse();
         }
     }
@@ -109,10 +109,10 @@ class SelectorDescriptorsTest {
         Selector selector = open();
         for (int i = 0; i < 100; i++) {
             selector.wakeup();
-            assertThat(SelectorDescriptors.of(selector)).isNegative();
+            assertThat(SelectorDescriptors.find(selector)).isNegative();
         }
         selector.selectNow();
-        assertThat(SelectorDescriptors.of(selector)).isNegative();
+        assertThat(SelectorDescriptors.find(selector)).isNegative();
         assertThat(selector.select(1)).isZero();
     }
 
