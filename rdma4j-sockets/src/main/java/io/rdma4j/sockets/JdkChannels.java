@@ -39,6 +39,8 @@ final class JdkChannels {
     /** A look would change what the inner selector has. */
     private boolean isStale;
     private volatile boolean isClosed;
+    /** The selecting thread leads the engine, and waits for the inner selector as well. */
+    private volatile boolean isAwaited;
     /** Of keys that are not cancelled: those of the inner selector go later. */
     private int channels;
 
@@ -125,14 +127,17 @@ final class JdkChannels {
 
     /** Takes the gate. Who waits inside leaves, and does not wait again before this thread was in. */
     private void enter() {
-        if (!gate.hasQueuedThreads() && gate.tryLock()) {
-            return;
+        if (gate.hasQueuedThreads() || !gate.tryLock()) {
+            entering.incrementAndGet();
+            // Who has not seen the count is waiting, or about to, and is woken.
+            inner.wakeup();
+            gate.lock();
+            entering.decrementAndGet();
         }
-        entering.incrementAndGet();
-        // Who has not seen the count is waiting, or about to, and is woken.
-        inner.wakeup();
-        gate.lock();
-        entering.decrementAndGet();
+        if (isAwaited) {
+            // The thread that leads has the monitor of the inner selector. It sees that the gate is locked, or is woken.
+            inner.wakeup();
+        }
     }
 
     /** {@return whether a look is needed to know that nothing is ready} */
@@ -185,11 +190,12 @@ final class JdkChannels {
      * @return false if the thread cannot lead now
      */
     boolean tryLead(SelectorWait wait, BooleanSupplier isDone, long endNs) {
-        enter();
+        // Without the gate: what the engine runs may need locks of channels, whose threads may want to enter.
+        isAwaited = true;
         try {
-            return entering.get() > 0 || wait.tryLead(isDone, endNs, inner);
+            return gate.isLocked() || wait.tryLead(isDone, endNs, inner);
         } finally {
-            gate.unlock();
+            isAwaited = false;
         }
     }
 }

@@ -482,6 +482,17 @@ class MixedSelectorTest {
             line.send().run();
             assertThat(seen.take()).isSameAs(line);
         }
+        try (Connected passing = Connected.over(Transport.RULED_TCP)) {
+            for (int i = 0; i < 30; i++) {
+                SelectionKey gone = register(passing, selector);
+                selector.wakeup();
+                Wait.until("it sleeps there again", () -> isInNetwork(selecting));
+                gone.cancel();
+                passing.channel().configureBlocking(true);
+                Wait.until("the key is gone", () -> passing.channel().keyFor(selector) == null,
+                        selector::wakeup);
+            }
+        }
         selector.close();
         selecting.join();
         end(lines);
