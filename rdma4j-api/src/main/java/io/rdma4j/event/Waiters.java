@@ -239,10 +239,12 @@ final class Waiters implements ProgressDriver.Waiter {
      * @param selector its monitor is the calling thread's
      */
     void awaitShown(long timeoutNs, Selector selector) throws InterruptedException, IOException {
-        boolean canDrive = canDriveBeside(selector);
+        ProgressDriver able = ableToAwait(selector);
         if (state != 0) {
             return;
         }
+        // Another one may be preferred since.
+        boolean canDrive = able != null && able.equals(preferred);
         ProgressDriver acquired = canDrive ? acquire() : null;
         if (acquired != null) {
             drive(acquired, 0, timeoutNs, selector);
@@ -264,15 +266,15 @@ final class Waiters implements ProgressDriver.Waiter {
         }
     }
 
-    /** Without the lock meanwhile: to find out, the first time, takes long. */
-    private boolean canDriveBeside(Selector selector) {
+    /** {@return the preferred driver, null if it cannot await a selector} Without the lock meanwhile: to find out, the first time, takes long. */
+    private @Nullable ProgressDriver ableToAwait(Selector selector) {
         ProgressDriver wanted = preferred;
         if (wanted == null || Thread.currentThread().isVirtual()) {
-            return false;
+            return null;
         }
         lock.unlock();
         try {
-            return wanted.canAwait(selector);
+            return wanted.canAwait(selector) ? wanted : null;
         } finally {
             lock.lock();
         }

@@ -26,6 +26,7 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
@@ -33,6 +34,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,7 +64,7 @@ final class AnyArguments {
     }
 
     @Nullable
-    Object[] of(Method method) throws ReflectiveOperationException, RdmaException {
+    Object[] of(Method method) throws ReflectiveOperationException, IOException {
         Type[] types = method.getGenericParameterTypes();
         @Nullable
         Object[] arguments = new Object[types.length];
@@ -73,7 +75,7 @@ final class AnyArguments {
     }
 
     private @Nullable Object argument(Type type)
-            throws ReflectiveOperationException, RdmaException {
+            throws ReflectiveOperationException, IOException {
         if (type instanceof ParameterizedType generic) {
             if (generic.getRawType() == Set.class) {
                 return Set.of();
@@ -108,7 +110,7 @@ final class AnyArguments {
     }
 
     private @Nullable Object object(Class<?> type)
-            throws ReflectiveOperationException, RdmaException {
+            throws ReflectiveOperationException, IOException {
         AddressHandleAttributes path = AddressHandleAttributes.to(gid, 0);
         return switch (type.getSimpleName()) {
             case "MemoryRegion" -> region;
@@ -116,6 +118,7 @@ final class AnyArguments {
             case "CompletionChannel" -> cleanup.keep(CompletionChannel.create());
             case "CmEventChannel" -> cleanup.keep(CmEventChannel.create());
             case "WaitSet" -> cleanup.keep(WaitSet.create());
+            case "Selector" -> cleanup.keep(Selector.open());
             case "MemoryWindow" -> window();
             case "MemoryWindowBind" -> new MemoryWindowBind(region, region.address(), 8, Set.of());
             case "QueuePairInitAttributes" -> new QueuePairInitAttributes().completionQueue(queue);
