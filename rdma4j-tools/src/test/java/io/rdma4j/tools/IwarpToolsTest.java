@@ -41,12 +41,25 @@ class IwarpToolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"ib_write_bw -n 20 -b -l 4 -q 2", "ib_read_bw -n 20 -s 100000",
         "ib_send_bw -n 3000 -s 64", "ib_send_bw -n 2000 -b -q 2", "ib_send_bw -n 300 -r 2 -e",
+        "ib_send_bw -n 30 -r 1", "ib_send_bw -n 40 -r 4 -l 4",
         "ib_send_bw -a -n 20", "ib_send_bw -n 600 -s 65536", "ib_send_bw -D 1",
         "ib_write_bw -D 3 --patience 1",
         "ib_write_lat -n 20", "ib_read_lat -n 20",
         "ib_send_lat -n 20"})
     void perftestMeasures(String line) throws Exception {
         measure(line + " --no-perform_warm_up");
+    }
+
+    @Test
+    void listThatThePeerCannotReceiveIsRefused() throws Exception {
+        String line = "ib_send_bw -n 40 -l 4 -r 2 -F -R -d iwarp_lo -p ";
+        try (Running server = start(line + "0");
+                Running client = start(line + server.port()
+                        + " 127.0.0.1")) {
+            assertThat(client.awaitEnd()).as(client.text()).isOne();
+            assertThat(client.text()).contains("-l 4 posts more messages at once than the 2 ");
+            assertThat(server.awaitEnd()).as(server.text()).isOne();
+        }
     }
 
     @ParameterizedTest

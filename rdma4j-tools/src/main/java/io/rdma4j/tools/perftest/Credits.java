@@ -59,10 +59,13 @@ final class Credits implements AutoCloseable {
         }
     }
 
-    /** {@return whether a queue pair's message may be posted whose number this is, though so many receives are all there are} */
+    /**
+     * {@return whether a queue pair's message may be posted whose number this is, though so many receives are all there are}
+     * The last of them counts, unlike in perftest, where a single receive would never be used.
+     */
     boolean covers(int index, long number, int receives) {
         int ahead = (int) number - (int) NUMBER.getVolatile(numbers, told(index));
-        return Integer.compareUnsigned(ahead, receives) < 0;
+        return Integer.compareUnsigned(ahead, receives) <= 0;
     }
 
     /** {@return what tells the peer how many of a queue pair's messages have been taken} Its number is to be set. */

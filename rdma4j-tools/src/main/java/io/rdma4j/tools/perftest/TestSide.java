@@ -79,6 +79,7 @@ final class TestSide implements Closeable {
         this.mtu = mtu;
         linkLayer = context.queryPort(port.number()).linkLayer();
         outstanding = outstanding();
+        requireFittingList();
         long bytes = Math.max(cycleBytes, plan.longest() + headerLength());
         pieceBytes = (bytes + PAGE - 1) / PAGE * PAGE;
         domain = context.allocateProtectionDomain();
@@ -113,6 +114,14 @@ final class TestSide implements Closeable {
     private int outstanding() throws RdmaException {
         int most = (int) context.queryDevice().limit(DeviceLimit.MAX_QP_RD_ATOM);
         return plan.outstanding() == 0 ? most : Math.min(plan.outstanding(), most);
+    }
+
+    private void requireFittingList() throws IOException {
+        if (needsCredits() && plan.isSending() && plan.list() > plan.receiveDepth()) {
+            throw new IOException("-l " + plan.list() + " posts more messages at once than the "
+                    + plan.receiveDepth() + " that the peer receives at a time over iWARP; give a"
+                    + " smaller -l, or a larger -r on both sides");
+        }
     }
 
     /** Over iWARP a message without a receive ends the connection. */
