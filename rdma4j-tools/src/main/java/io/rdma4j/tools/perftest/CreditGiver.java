@@ -35,10 +35,22 @@ final class CreditGiver {
         return (completion.id() & CREDIT) != 0;
     }
 
+    private static boolean isTold(long taken, int receives) {
+        return taken % receives % Math.max(1, receives / SHARE) == 0;
+    }
+
+    /** {@return how many taken messages the sender is told of last, at least, if there are so many} */
+    static long lastTold(long messages, int receives) {
+        long last = messages;
+        while (!isTold(last, receives)) {
+            last--;
+        }
+        return last;
+    }
+
     /** A message was taken, and its receive posted again. */
     void onTaken(int index) throws RdmaException {
-        long inRound = ++taken[index] % receives;
-        if (inRound % Math.max(1, receives / SHARE) == 0) {
+        if (isTold(++taken[index], receives)) {
             isDue[index] = true;
             tellIfDue(index);
         }

@@ -28,6 +28,8 @@ final class Credits implements AutoCloseable {
     private final int queuePairs;
     private final MemorySegment numbers;
     private final MemoryRegion region;
+    /** What is told last of the messages before. */
+    private long last;
 
     Credits(ProtectionDomain domain, Arena arena, int queuePairs) throws RdmaException {
         this.queuePairs = queuePairs;
@@ -52,8 +54,27 @@ final class Credits implements AutoCloseable {
         return telling(queuePairs + index);
     }
 
+    /** So many messages of each queue pair have been sent, while so many receives are all there are. */
+    void sent(long messages, int receives) {
+        last = CreditGiver.lastTold(messages, receives);
+    }
+
+    /**
+     * {@return whether the receiver has told all that it tells of the messages before} Its completion does not say so: on iWARP a WRITE that
+     * has completed may arrive after later messages of another connection.
+     */
+    boolean hasLast() {
+        for (int i = 0; i < queuePairs; i++) {
+            if ((int) NUMBER.getVolatile(numbers, told(i)) - (int) last < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Nothing has been taken: other messages begin. */
     void reset() {
+        last = 0;
         for (int i = 0; i < queuePairs; i++) {
             NUMBER.setVolatile(numbers, told(i), 0);
         }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.timing.Backoff;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 
 /** Messages of one size in one direction or both, until all have arrived or the time is over. */
 final class MessageStream {
+    /** How long a credit may be on its way. A peer with another number of receives tells of other messages. */
+    private static final long LAST_CREDIT_NS = 1_000_000_000;
+
     private final Session session;
     private final long size;
     private final TimeWindow window;
@@ -23,10 +27,21 @@ final class MessageStream {
         completions = new CompletionReader(session, window);
         Credits credits = session.side().credits();
         if (credits != null) {
+            awaitLast(credits);
             credits.reset();
         }
         receiver = plan.isReceiving() ? new Receiver(session.side(), plan, size, window) : null;
         sender = plan.isSending() ? new Sender(session.side(), plan, size, window) : null;
+    }
+
+    /** A credit of the messages before that came later would count for those of this stream. */
+    private void awaitLast(Credits credits) throws IOException {
+        long startNs = System.nanoTime();
+        for (int looks = 1; !credits.hasLast()
+                && System.nanoTime() - startNs < LAST_CREDIT_NS; looks++) {
+            Backoff.pause(looks);
+            completions.poll();
+        }
     }
 
     /** {@return what was measured} */
@@ -52,6 +67,7 @@ final class MessageStream {
         }
         BandwidthUnit unit = session.report().unit();
         if (sending != null) {
+            sending.end();
             return sending.result(size, unit);
         }
         return receiving == null ? BandwidthResult.NONE : receiving.result(unit);

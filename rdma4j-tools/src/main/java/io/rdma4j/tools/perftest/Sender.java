@@ -134,6 +134,13 @@ final class Sender {
                 && totalCompleted == (long) plan.iterations() * plan.queuePairs();
     }
 
+    /** All messages have been sent. */
+    void end() {
+        if (credits != null && !window.isTimed()) {
+            credits.sent(plan.iterations(), plan.receiveDepth());
+        }
+    }
+
     /** {@return what was measured, of messages of a size} */
     BandwidthResult result(long size, BandwidthUnit unit) {
         if (window.isTimed()) {
