@@ -30,7 +30,7 @@ final class CreditGiver {
         isDue = new boolean[queuePairs];
     }
 
-    /** {@return whether a completion is that of a word to the sender} */
+    /** {@return whether a completion is that of a credit} */
     static boolean isCredit(WorkCompletion completion) {
         return (completion.id() & CREDIT) != 0;
     }

@@ -34,7 +34,7 @@ final class MessageStream {
         sender = plan.isSending() ? new Sender(session.side(), plan, size, window) : null;
     }
 
-    /** A credit of the messages before that came later would count for those of this stream. */
+    /** A credit of the messages before that came later would count for those of this stream. No request is outstanding meanwhile. */
     private void awaitLast(Credits credits) throws IOException {
         long startNs = System.nanoTime();
         for (int looks = 1; !credits.hasLast()
@@ -50,7 +50,7 @@ final class MessageStream {
         Receiver receiving = receiver;
         while (isMore()) {
             int count = sending != null && mayBegin() && sending.fill()
-                    ? takeOrHear(sending)
+                    ? takeOrAwaitCredits(sending)
                     : completions.take();
             for (int i = 0; i < count; i++) {
                 if (receiving != null && Receiver.isReceive(completions.get(i))) {
@@ -73,11 +73,11 @@ final class MessageStream {
         return receiving == null ? BandwidthResult.NONE : receiving.result(unit);
     }
 
-    /** The receiver's word appears in memory, and is no completion. {@return how many completions there were meanwhile} */
-    private int takeOrHear(Sender sending) throws IOException {
+    /** Credits appear in memory, and are no completion. {@return how many completions there were meanwhile} */
+    private int takeOrAwaitCredits(Sender sending) throws IOException {
         long startNs = System.nanoTime();
         int count = completions.poll();
-        for (int looks = 1; count == 0 && sending.isHeldUp() && !window.isOver(); looks++) {
+        for (int looks = 1; count == 0 && sending.lacksCredits() && !window.isOver(); looks++) {
             completions.pause(looks, startNs);
             count = completions.poll();
         }

@@ -60,17 +60,17 @@ final class Sender {
      *         result: a later check also counts credits that have come since
      */
     boolean fill() throws RdmaException {
-        boolean isHeldUp = false;
+        boolean lacksCredits = false;
         for (int i = 0; i < posted.length; i++) {
             while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()) {
                 if (!isCovered(i)) {
-                    isHeldUp = true;
+                    lacksCredits = true;
                     break;
                 }
                 post(i);
             }
         }
-        return isHeldUp;
+        return lacksCredits;
     }
 
     private boolean isCovered(int index) {
@@ -80,7 +80,7 @@ final class Sender {
     }
 
     /** {@return whether messages wait for credits of the receiver} */
-    boolean isHeldUp() {
+    boolean lacksCredits() {
         if (credits == null) {
             return false;
         }
