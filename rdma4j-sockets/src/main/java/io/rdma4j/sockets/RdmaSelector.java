@@ -438,7 +438,7 @@ final class RdmaSelector extends AbstractSelector {
         marked.lookAtNew(ready);
         isInJdk = true;
         try {
-            if (isDone() || leftNs <= 0) {
+            if (!ready.isEmpty() || isDone() || leftNs <= 0) {
                 all.look(ready);
             } else {
                 all.select(ready, leftNs);

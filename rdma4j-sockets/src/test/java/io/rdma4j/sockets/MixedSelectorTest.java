@@ -24,6 +24,7 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -370,6 +371,69 @@ class MixedSelectorTest {
                 assertThat(selector.select()).isOne();
             }
             front.close();
+        }
+    }
+
+    /** A channel that becomes ready when the test says so. */
+    private static final class Switched extends BareChannel {
+        private volatile boolean isReady;
+        private volatile Runnable onLook = () -> {};
+        private final ChannelReadiness readiness = new ChannelReadiness() {
+            @Override
+            int readyOps(int operations) {
+                onLook.run();
+                return isReady ? operations : 0;
+            }
+        };
+
+        Switched() throws IOException {
+            configureBlocking(false);
+        }
+
+        void becomeReady() {
+            isReady = true;
+            readiness.onReady(SelectionKey.OP_READ);
+        }
+
+        @Override
+        public ChannelReadiness readiness() {
+            return readiness;
+        }
+
+        @Override
+        protected void implConfigureBlocking(boolean isBlocking) {}
+
+        @Override
+        protected void implCloseSelectableChannel() {}
+    }
+
+    /** A channel becomes ready after it was looked at, and before the thread waits among the JDK's, because another one leads. */
+    @Test
+    void readyBetweenTheLookAndTheWait() throws Exception {
+        try (Selector selector = RdmaSockets.openSelector();
+                Switched first = new Switched();
+                Switched second = new Switched()) {
+            Line pipe = ofPipe(selector);
+            SelectionKey key = first.register(selector, SelectionKey.OP_READ);
+            second.register(selector, SelectionKey.OP_READ);
+            second.onLook = () -> {
+                if (!first.isReady) {
+                    first.becomeReady();
+                }
+            };
+            AtomicReference<Object> seen = new AtomicReference<>();
+            // A virtual thread never leads.
+            Thread selecting = Thread.ofVirtual().start(() -> {
+                try {
+                    seen.set(selector.select());
+                } catch (IOException | RuntimeException e) {
+                    seen.set(e);
+                }
+            });
+            assertThat(selecting.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(seen.get()).isEqualTo(1);
+            assertThat(selector.selectedKeys()).containsExactly(key);
+            pipe.end().close();
         }
     }
 
