@@ -633,7 +633,7 @@ public final class CmId implements QueuePairOperations, AutoCloseable {
      * Posts the smallest request that the peer's device must answer by itself, to find out whether the peer is still there. It is
      * signaled, and completes with success when the answer has come, or after the connection's acknowledgement time-outs with
      * {@link io.rdma4j.verbs.WorkCompletionStatus#RETRY_EXCEEDED_ERROR}, when the queue pair has failed; over iWARP, where TCP
-     * decides that, perhaps much later. So a program that keeps connections alive posts one where nothing has been heard for a
+     * decides that, perhaps much later. So a program that keeps connections alive posts one where nothing has come for a
      * while, and gives up a peer whose answer is late. Neither this side's memory nor the peer's, none of its receives and none
      * of its threads take part, but its process must run. No counterpart in C: over InfiniBand and RoCE it is a WRITE of no
      * bytes, over iWARP a READ of no bytes, since a WRITE is not answered there.

@@ -93,29 +93,29 @@ final class DeviceFallback {
 
     /** What becomes known of the id's destination. */
     private interface DestinationReport {
-        void tell(InetSocketAddress destination, String device);
+        void report(InetSocketAddress destination, String device);
     }
 
-    private void tell(DestinationReport report) {
+    private void note(DestinationReport report) {
         InetSocketAddress peer = addresses.peer();
         DeviceLease own = addresses.lease();
         if (peer != null && own != null) {
-            report.tell(peer, own.device().name());
+            report.report(peer, own.device().name());
         }
     }
 
     /** The id is connected. */
     void onFound() {
-        tell((peer, own) -> Fallbacks.OF_PROCESS.onFound(space, peer, own));
+        note((peer, own) -> Fallbacks.OF_PROCESS.onFound(space, peer, own));
     }
 
     /** The id could not be connected. */
     void onNotFound() {
-        tell((peer, own) -> Fallbacks.OF_PROCESS.onNotFound(space, peer, own));
+        note((peer, own) -> Fallbacks.OF_PROCESS.onNotFound(space, peer, own));
     }
 
     /** The id could not be connected, and another device sees a listener. */
     void onOther(String device) {
-        tell((peer, own) -> Fallbacks.OF_PROCESS.add(space, peer, own, device));
+        note((peer, own) -> Fallbacks.OF_PROCESS.add(space, peer, own, device));
     }
 }

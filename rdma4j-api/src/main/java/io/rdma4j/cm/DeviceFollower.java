@@ -65,7 +65,7 @@ final class DeviceFollower {
     }
 
     /** {@return whether changes are reported} */
-    synchronized boolean isTold() {
+    synchronized boolean isNotified() {
         return watch != null;
     }
 

@@ -48,7 +48,7 @@ final class DeviceLease {
     }
 
     /** Registers a listener for what happens to the device; tells it at once if the device is gone already. */
-    void tell(Listener newListener) {
+    void listener(Listener newListener) {
         listener = newListener;
         if (isGone()) {
             newListener.onDeviceGone();

@@ -110,7 +110,7 @@ final class DeviceListeners {
             lease.release();
             throw IdStateMachine.closed();
         }
-        lease.tell(admitted);
+        lease.listener(admitted);
         return admitted;
     }
 
@@ -199,7 +199,7 @@ final class DeviceListeners {
                         || each.errno() == Errno.ENODEV);
         boolean isTried = failures.stream()
                 .anyMatch(each -> each.errno() == Errno.EADDRNOTAVAIL);
-        if (!follower.isTold() || !mayPass || !(isTried || options.devices().mayCome())) {
+        if (!follower.isNotified() || !mayPass || !(isTried || options.devices().mayCome())) {
             throw reason;
         }
         LOG.log(System.Logger.Level.WARNING, "nothing can be listened on yet: {0}",
@@ -257,7 +257,7 @@ final class DeviceListeners {
 
     /** Must not block: the device is being removed. */
     private void onDeviceGone() {
-        if (follower.isTold()) {
+        if (follower.isNotified()) {
             follower.onChange();
         } else if (served.stream().noneMatch(ServedDevice::mayBringRequests)) {
             // Nobody would report one that comes: the application would wait for ever.

@@ -57,17 +57,17 @@ final class GroupMember implements CmMembership.Handler {
      */
     boolean join(CmDatagrams services) throws RdmaException {
         CmMembership asked = services.join(request, this);
-        boolean isHeard;
+        boolean wasAnswered;
         synchronized (this) {
             if (!isOver) {
                 ofDevice = asked;
                 return true;
             }
-            isHeard = isAnswered;
+            wasAnswered = isAnswered;
         }
         // It was left, or nothing came of it, meanwhile.
         asked.close();
-        return isHeard;
+        return wasAnswered;
     }
 
     @Override

@@ -222,7 +222,7 @@ final class IdAddresses implements DeviceLease.Listener {
             }
         }
         if (taken != null) {
-            taken.tell(this);
+            taken.listener(this);
         }
     }
 

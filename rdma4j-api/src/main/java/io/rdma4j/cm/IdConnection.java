@@ -327,7 +327,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         if (states.is(IdState.CONNECTING)) {
             fallback.find(device -> {
                 if (device != null) {
-                    open.giveUpUnheard();
+                    open.giveUpUnanswered();
                 }
             });
         }

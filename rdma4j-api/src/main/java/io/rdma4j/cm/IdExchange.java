@@ -89,7 +89,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
     /**
      * Connecting has found the id closed.
      *
-     * @throws IllegalStateException unless the outcome was reported before: then whoever heard of it may have closed the id
+     * @throws IllegalStateException unless the outcome was reported before: then whoever was notified may have closed the id
      */
     final void requireAnswered() {
         if (!isAnswered) {

@@ -143,7 +143,7 @@ final class ListenBacklog {
         }
         // The listener was closed before the device was told to stop.
         request.close();
-        return new Unheard();
+        return new Unused();
     }
 
     private void onLookup(CmContext via, CmLookupRequest request, InetSocketAddress to,
@@ -162,7 +162,7 @@ final class ListenBacklog {
     }
 
     /** Of a request that was refused at once. */
-    private static final class Unheard implements CmConnection.Handler {
+    private static final class Unused implements CmConnection.Handler {
         @Override
         public void onReply(CmConnection connection, ConnectionParameters parameters) {}
 

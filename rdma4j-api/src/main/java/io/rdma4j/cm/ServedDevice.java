@@ -48,7 +48,7 @@ final class ServedDevice implements DeviceLease.Listener {
         return !lease.isGone() || lease.device().portAuthority().hasOneWildcardListener();
     }
 
-    /** Of the wildcard address; an id at one address hears of its own. */
+    /** Of the wildcard address; an id at one address has its own. */
     @Override
     public void onAddressChanged(InetAddress address) {}
 

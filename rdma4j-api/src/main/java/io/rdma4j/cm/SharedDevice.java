@@ -207,17 +207,17 @@ final class SharedDevice implements CmContext.Watcher {
 
     @Override
     public void onAddressChanged(InetAddress address) {
-        tell(listener -> listener.onAddressChanged(address));
+        report(listener -> listener.onAddressChanged(address));
     }
 
     @Override
     public void onDeviceGone() {
         isGone = true;
         forget();
-        tell(DeviceLease.Listener::onDeviceGone);
+        report(DeviceLease.Listener::onDeviceGone);
     }
 
-    private void tell(Consumer<DeviceLease.Listener> event) {
+    private void report(Consumer<DeviceLease.Listener> event) {
         for (DeviceLease lease : leases) {
             DeviceLease.Listener listener = lease.listener();
             if (listener != null) {
@@ -226,7 +226,7 @@ final class SharedDevice implements CmContext.Watcher {
                 } catch (RuntimeException | Error failed) {
                     // The other ids wait for it.
                     LOG.log(System.Logger.Level.ERROR,
-                            "an id failed to hear of " + device.name(), failed);
+                            "an id was not notified of " + device.name(), failed);
                 }
             }
         }

@@ -48,10 +48,10 @@ public interface CmConnection {
     void reject(byte[] privateData) throws RdmaException;
 
     /**
-     * Ends a request of whose peer nothing was heard as if its time were over: {@link Handler#onUnreachable} follows. Does
+     * Ends a request whose peer has not answered as if its time were over: {@link Handler#onUnreachable} follows. Does
      * nothing if the peer has said anything. A transport that does not report {@link Handler#onSilence} does nothing.
      */
-    default void giveUpUnheard() {
+    default void giveUpUnanswered() {
         // There is no silence to end.
     }
 
@@ -85,7 +85,7 @@ public interface CmConnection {
 
         /**
          * The peer of a request has said nothing for four seconds, though the request was repeated (active side). It is
-         * waited for as before, unless {@link #giveUpUnheard} follows. A transport may not report it.
+         * waited for as before, unless {@link #giveUpUnanswered} follows. A transport may not report it.
          */
         default void onSilence(CmConnection connection) {
             // Nobody who knows another way.

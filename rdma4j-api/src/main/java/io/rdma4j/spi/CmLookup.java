@@ -9,7 +9,7 @@ public interface CmLookup {
     /** Cancels the look-up; no answer is reported any more. Idempotent. */
     void close();
 
-    /** Hears the answer. */
+    /** Takes the answer. */
     interface Handler extends UnknownEvents {
         /** The service was found. */
         void onService(DatagramParameters service);

@@ -14,7 +14,7 @@ public interface CmMembership {
     void close();
 
     /**
-     * Hears once whether the group was joined, while it is being asked for if the device knows at once, and else by the
+     * Is notified once whether the group was joined, while it is being asked for if the device knows at once, and else by the
      * thread that drives the device.
      */
     interface Handler extends UnknownEvents {

@@ -275,7 +275,7 @@ final class FakeContext extends RefusingContext implements CmContext {
         }
 
         @Override
-        public void giveUpUnheard() {
+        public void giveUpUnanswered() {
             if (handler != null) {
                 handler.onUnreachable(Errno.ETIMEDOUT);
             }

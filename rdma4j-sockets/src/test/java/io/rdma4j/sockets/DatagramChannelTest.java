@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Datagrams over the software RoCE device. */
+@ExtendWith(BeansAtTimeout.class)
 class DatagramChannelTest {
     private static RdmaDatagramChannel open() throws IOException {
         return RdmaSockets.openDatagramChannel().setOption(RdmaSocketOptions.RDMA_DEVICE,

@@ -538,11 +538,10 @@ class MixedSelectorTest {
                 seen.add(e);
             }
         });
-        // At first the daemon thread leads, until it sees that this one comes back.
-        Wait.until("it sleeps in the network", () -> isInNetwork(selecting), selector::wakeup);
+        // The daemon thread leads until it sees that this one comes back: at first, and each time the system has kept this one waiting.
         for (int i = 0; i < 30; i++) {
             Line line = lines.get(i % lines.size());
-            Wait.until("it sleeps there again", () -> isInNetwork(selecting));
+            Wait.until("it sleeps in the network", () -> isInNetwork(selecting), selector::wakeup);
             line.send().run();
             assertThat(seen.take()).isSameAs(line);
         }
@@ -550,7 +549,8 @@ class MixedSelectorTest {
             for (int i = 0; i < 30; i++) {
                 SelectionKey gone = register(passing, selector);
                 selector.wakeup();
-                Wait.until("it sleeps there again", () -> isInNetwork(selecting));
+                Wait.until("it sleeps there again", () -> isInNetwork(selecting),
+                        selector::wakeup);
                 gone.cancel();
                 passing.channel().configureBlocking(true);
                 Wait.until("the key is gone", () -> passing.channel().keyFor(selector) == null,

@@ -14,7 +14,7 @@ import java.util.Set;
  * {@link CallOrders} gives a reason for.
  */
 public abstract class CallOrderConformance extends Conformance {
-    /** The states of an id that has not heard of a peer. */
+    /** The states of an id that knows of no peer. */
     private static final Set<String> ALONE = Set.of("fresh", "bound", "bound_any", "listening",
             "unresolved", "address_resolved", "route_resolved", "ready");
     /** The states of an id that waits for an answer, or has one to give. */

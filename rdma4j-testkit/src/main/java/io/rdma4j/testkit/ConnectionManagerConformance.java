@@ -347,7 +347,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
     // ---------------------------------------------------------------- multicast groups
 
     @ConformanceCase(after = "test_rdmacm.rdmacm_async_multicast_traffic")
-    void membersOfAGroupHearWhatIsSentToIt() throws RdmaException {
+    void membersOfAGroupReceiveWhatIsSentToIt() throws RdmaException {
         CmId receiver = joining(passive);
         receiver.joinMulticast(multicastAddress(), null);
         CmId sender = joining(active);
@@ -365,7 +365,7 @@ public abstract class ConnectionManagerConformance extends Conformance {
     }
 
     @ConformanceCase(after = "test_rdmacm.rdmacm_async_ex_leave_multicast_traffic")
-    void whoHasLeftAGroupHearsNoMore() throws RdmaException {
+    void whoHasLeftAGroupReceivesNoMore() throws RdmaException {
         InetAddress group = multicastAddress();
         CmId leaver = joining(passive);
         leaver.joinMulticast(group, MulticastMembership.FULL_MEMBER, null);

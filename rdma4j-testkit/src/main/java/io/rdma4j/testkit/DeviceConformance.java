@@ -173,7 +173,7 @@ public abstract class DeviceConformance extends Conformance {
     }
 
     @ConformanceCase(after = "test_device.query_gid_ex")
-    void gidEntryTellsItsTypeAndPlace() throws RdmaException {
+    void gidEntryHasItsTypeAndPlace() throws RdmaException {
         DeviceContext context = open();
         for (GidEntry entry : context.queryGidTable()) {
             assertThat(context.queryGidEntry(entry.port(), entry.index())).isEqualTo(entry);

@@ -208,7 +208,7 @@ public abstract class QueuePairConformance extends Conformance {
     }
 
     @ConformanceCase(after = "test_qp.query_data_in_order")
-    void queuePairTellsWhetherDataArrivesInOrder() throws RdmaException {
+    void queuePairSaysWhetherDataArrivesInOrder() throws RdmaException {
         Players players = players();
         Player server = players.server;
         if (!server.queuePair.isDataInOrder(SendOpcode.RDMA_WRITE)) {

@@ -67,7 +67,7 @@ final class ChildProcess implements AutoCloseable {
     }
 
     /** Writes a line to its standard input. */
-    void tell(String line) throws IOException {
+    void send(String line) throws IOException {
         process.outputWriter().append(line).append('\n').flush();
     }
 

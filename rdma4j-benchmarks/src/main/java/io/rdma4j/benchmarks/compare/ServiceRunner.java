@@ -62,7 +62,7 @@ final class ServiceRunner implements Runner {
                         .awaitLine(line -> line.startsWith(ServiceCommand.READY + " "));
                 String port = ready.substring(ServiceCommand.READY.length() + 1);
                 long startMs = System.currentTimeMillis();
-                server.tell(Long.toString(startMs));
+                server.send(Long.toString(startMs));
                 List<String> where = List.of("--port=" + port, "--start=" + startMs);
                 for (int i = 0; i < processes + besideByTcp; i++) {
                     clients.add(start(i < processes ? settings : settings.overTcp(), "client",

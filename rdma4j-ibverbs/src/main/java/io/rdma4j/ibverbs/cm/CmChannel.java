@@ -225,13 +225,13 @@ public final class CmChannel implements AutoCloseable {
             return request(listening, Native.getLong(event, CmEvent.ID), copy);
         }
         NativeId id = ids.get(Native.getLong(event, CmEvent.ID));
-        return id == null ? () -> {} : () -> id.hear(copy, null);
+        return id == null ? () -> {} : () -> id.handle(copy, null);
     }
 
     private Runnable request(@Nullable NativeId listening, long address, IdEvent event) {
         NativeId request = know(new NativeId(this, address,
                 listening == null ? PortSpace.TCP : listening.space()));
-        return listening == null ? request::destroy : () -> listening.hear(event, request);
+        return listening == null ? request::destroy : () -> listening.handle(event, request);
     }
 
     /** Runs a task in the thread that reads events, unless that has ended. */

@@ -178,7 +178,7 @@ public final class CmServices {
     }
 
     /** {@return whether an event was about the device; its watchers were then notified} */
-    boolean hearOfDevice(NativeId id, IdEvent event) {
+    boolean takeDeviceEvent(NativeId id, IdEvent event) {
         if (event.type() == EventType.DEVICE_REMOVAL) {
             watchers.onDeviceGone();
             return true;
@@ -187,7 +187,7 @@ public final class CmServices {
             return false;
         }
         try {
-            InetAddress changed = id.local("hear of address").getAddress();
+            InetAddress changed = id.local("change address").getAddress();
             watchers.onAddressChanged(changed);
         } catch (RdmaException closed) {
             // The id was closed, so the address is not needed any more.

@@ -32,7 +32,7 @@ final class ConnectionRecord {
      *
      * @param reason of a rejection, as the connection manager numbers it, otherwise 0
      */
-    void tell(Outcome outcome, int reason) {
+    void report(Outcome outcome, int reason) {
         if (!FlightEvents.recordsConnections()) {
             return;
         }

@@ -37,7 +37,7 @@ record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
     }
 
     /** Notifies a handler, if there is one, of an event of type {@link EventType#OTHER}. */
-    void tell(@Nullable UnknownEvents handler) {
+    void reportTo(@Nullable UnknownEvents handler) {
         int typeCode = Native.getInt(fields, CmEvent.EVENT);
         if (handler == null) {
             LOG.log(System.Logger.Level.DEBUG,

@@ -28,7 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class NativeConnection
         implements
             CmConnection,
-            NativeId.Hearer,
+            NativeId.EventHandler,
             CmServices.Open,
             Route.Outcome {
     private static final byte[] NOTHING = {};
@@ -147,7 +147,7 @@ final class NativeConnection
     }
 
     private void begin() {
-        id.hearer(this);
+        id.eventHandler(this);
         device.keep(this);
     }
 
@@ -251,7 +251,7 @@ final class NativeConnection
         step("establish", Step.ESTABLISH, device.isIwarp()
                 ? "connections of iWARP are established when the peer accepts"
                 : "there is no reply to confirm", id::establish);
-        record.tell(Outcome.ESTABLISHED, 0);
+        record.report(Outcome.ESTABLISHED, 0);
     }
 
     @Override
@@ -279,7 +279,7 @@ final class NativeConnection
     public void reject(byte[] privateData) throws RdmaException {
         step("reject", Step.REJECT,
                 "there is no request or reply to answer", () -> id.reject(privateData));
-        record.tell(Outcome.REJECTED,
+        record.report(Outcome.REJECTED,
                 device.isIwarp() ? 0 : RejectReason.CONSUMER_DEFINED.code());
     }
 
@@ -384,7 +384,7 @@ final class NativeConnection
 
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId none) {
-        if (device.hearOfDevice(id, event)) {
+        if (device.takeDeviceEvent(id, event)) {
             return;
         }
         switch (event.type()) {
@@ -400,8 +400,8 @@ final class NativeConnection
                     event.status() == RejectReason.INVALID_SERVICE_ID.code()));
             case UNREACHABLE, CONNECT_ERROR -> unreachable(event.reason());
             case DISCONNECTED -> disconnected();
-            case TIMEWAIT_EXIT -> tell(Handler::onTimewaitExit);
-            case OTHER -> event.tell(handler);
+            case TIMEWAIT_EXIT -> report(Handler::onTimewaitExit);
+            case OTHER -> event.reportTo(handler);
             case CONNECT_REQUEST, DEVICE_REMOVAL, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE -> {
                 // Of listeners, devices and groups.
             }
@@ -413,7 +413,7 @@ final class NativeConnection
         void to(Handler handler);
     }
 
-    private void tell(Report report) {
+    private void report(Report report) {
         Handler present = handler;
         if (present != null) {
             report.to(present);
@@ -422,31 +422,31 @@ final class NativeConnection
 
     private void replied(ConnectionParameters granted) {
         if (take(Step.REPLY)) {
-            tell(hears -> hears.onReply(this, granted));
+            report(to -> to.onReply(this, granted));
         }
     }
 
     private void established(ConnectionParameters granted) {
         if (take(Step.PEER_ACCEPTED)) {
-            record.tell(Outcome.ESTABLISHED, 0);
-            tell(hears -> hears.onEstablished(granted));
+            record.report(Outcome.ESTABLISHED, 0);
+            report(to -> to.onEstablished(granted));
         } else if (take(Step.PEER_READY)) {
-            record.tell(Outcome.ESTABLISHED, 0);
-            tell(hears -> hears.onEstablished(null));
+            record.report(Outcome.ESTABLISHED, 0);
+            report(to -> to.onEstablished(null));
         }
     }
 
     private void refused(Refusal refusal) {
         if (end()) {
-            record.tell(Outcome.REJECTED, refusal.code());
-            tell(hears -> hears.onRefused(refusal));
+            record.report(Outcome.REJECTED, refusal.code());
+            report(to -> to.onRefused(refusal));
         }
     }
 
     private void unreachable(Errno reason) {
         if (end()) {
-            record.tell(Outcome.UNREACHABLE, 0);
-            tell(hears -> hears.onUnreachable(reason));
+            record.report(Outcome.UNREACHABLE, 0);
+            report(to -> to.onUnreachable(reason));
         }
     }
 
@@ -456,25 +456,25 @@ final class NativeConnection
 
     private void disconnected() {
         if (device.isIwarp() && take(Step.LOSE)) {
-            record.tell(Outcome.UNREACHABLE, 0);
-            tell(hears -> hears.onUnreachable(Errno.ECONNRESET));
+            record.report(Outcome.UNREACHABLE, 0);
+            report(to -> to.onUnreachable(Errno.ECONNRESET));
             return;
         }
         boolean isPeers = !in(State.LEAVING);
         if (!end()) {
             return;
         }
-        record.tell(Outcome.DISCONNECTED, 0);
+        record.report(Outcome.DISCONNECTED, 0);
         if (device.isIwarp()) {
-            tell(Handler::onDisconnected);
+            report(Handler::onDisconnected);
             // With TCP nothing arrives late, but programs wait for this event.
-            tell(Handler::onTimewaitExit);
+            report(Handler::onTimewaitExit);
             return;
         }
         if (isPeers) {
             answerDisconnect();
         }
-        tell(Handler::onDisconnected);
+        report(Handler::onDisconnected);
     }
 
     /**

@@ -52,15 +52,15 @@ final class NativeId {
     private final MemorySegment structure;
     private final PortSpace space;
     private final ReentrantLock lock = new ReentrantLock();
-    private volatile @Nullable Hearer hearer;
+    private volatile @Nullable EventHandler eventHandler;
     private boolean isInLongCall;
     private boolean isMember;
     private boolean isOver;
     private boolean isDestroyed;
 
     /** Is notified of events, in the thread that reads them. */
-    interface Hearer {
-        /** @param request the id that a CONNECT_REQUEST brings, for the hearer to destroy; null for other events */
+    interface EventHandler {
+        /** @param request the id that a CONNECT_REQUEST brings, for the handler to destroy; null for other events */
         void onEvent(IdEvent event, @Nullable NativeId request);
     }
 
@@ -86,18 +86,18 @@ final class NativeId {
     }
 
     /** Sets the receiver of later events. */
-    void hearer(Hearer next) {
-        hearer = next;
+    void eventHandler(EventHandler next) {
+        eventHandler = next;
     }
 
-    void hear(IdEvent event, @Nullable NativeId request) {
-        Hearer present = hearer;
+    void handle(IdEvent event, @Nullable NativeId request) {
+        EventHandler present = eventHandler;
         if (present != null) {
             present.onEvent(event, request);
         } else if (request != null) {
             request.destroy();
         } else if (event.type() == EventType.OTHER) {
-            event.tell(null);
+            event.reportTo(null);
         }
     }
 

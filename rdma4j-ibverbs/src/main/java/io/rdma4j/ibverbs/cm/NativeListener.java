@@ -19,13 +19,13 @@ import java.util.List;
  * A listener at a port of one address, or of all addresses of all native devices. Requests that the handler was
  * notified of belong to it, even after the listener is closed; the kernel rejects all later ones.
  */
-final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Open {
+final class NativeListener implements CmListener, NativeId.EventHandler, CmServices.Open {
     private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
 
     private final CmServices device;
     private final List<NativeId> ids;
     private final ListenRequest request;
-    private final Teller teller;
+    private final RequestReport requests;
     private final UnknownEvents others;
     /** For the thread that reads events. */
     private final List<Asked> unanswered = new ArrayList<>();
@@ -38,18 +38,18 @@ final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Op
     }
 
     /** Notifies the application of a request. */
-    interface Teller {
+    interface RequestReport {
         /** @throws RdmaException EIO if the request is invalid */
-        Asked tell(CmServices device, NativeId request, IdEvent event)
+        Asked report(CmServices device, NativeId request, IdEvent event)
                 throws RdmaException;
     }
 
     private NativeListener(CmServices device, List<NativeId> ids, ListenRequest request,
-            Teller teller, UnknownEvents others) {
+            RequestReport requests, UnknownEvents others) {
         this.device = device;
         this.ids = ids;
         this.request = request;
-        this.teller = teller;
+        this.requests = requests;
         this.others = others;
     }
 
@@ -58,17 +58,17 @@ final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Op
      *
      * @param others notified of events without a name here
      */
-    static NativeListener start(CmServices device, ListenRequest request, Teller teller,
+    static NativeListener start(CmServices device, ListenRequest request, RequestReport requests,
             UnknownEvents others) throws RdmaException {
         BoundIds bound = device.ids(request.space(), request.type(), request.reservation(),
                 CmServices.place(request, Inet4Address.ofLiteral("0.0.0.0")));
         List<NativeId> ids = bound.all();
-        NativeListener listener = new NativeListener(device, ids, request, teller, others);
+        NativeListener listener = new NativeListener(device, ids, request, requests, others);
         try {
             if (request.address() != null) {
                 device.requireHere(bound.first(), "listen");
             }
-            ids.forEach(each -> each.hearer(listener));
+            ids.forEach(each -> each.eventHandler(listener));
             device.keep(listener);
             for (NativeId each : ids) {
                 each.listen(request.backlog());
@@ -91,7 +91,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Op
             CmServices via = device.ofDevice(asking.deviceName(), request.devices());
             obstacle = obstacle(via, asking);
             if (via != null && obstacle == null) {
-                unanswered.add(teller.tell(via, asking, event));
+                unanswered.add(requests.report(via, asking, event));
                 return;
             }
         } catch (RdmaException e) {
@@ -104,9 +104,9 @@ final class NativeListener implements CmListener, NativeId.Hearer, CmServices.Op
 
     /** An event of the listener itself. */
     private void onEvent(IdEvent event) {
-        boolean isOfDevice = device.hearOfDevice(ids.getFirst(), event);
+        boolean isOfDevice = device.takeDeviceEvent(ids.getFirst(), event);
         if (!isOfDevice && event.type() == EventType.OTHER) {
-            event.tell(others);
+            event.reportTo(others);
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class NativeLookup
         implements
             CmLookup,
-            NativeId.Hearer,
+            NativeId.EventHandler,
             CmServices.Open,
             Route.Outcome {
     private final CmServices device;
@@ -40,7 +40,7 @@ final class NativeLookup
     static NativeLookup ask(CmServices device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeLookup lookup = new NativeLookup(device, device.bound(request), request, handler);
-        lookup.id.hearer(lookup);
+        lookup.id.eventHandler(lookup);
         device.keep(lookup);
         try {
             lookup.route.find(request);
@@ -62,19 +62,19 @@ final class NativeLookup
 
     @Override
     public void onNoRoute(Errno reason) {
-        answer(hears -> unreachable(reason, hears));
+        answer(to -> unreachable(reason, to));
     }
 
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId none) {
-        if (device.hearOfDevice(id, event)) {
+        if (device.takeDeviceEvent(id, event)) {
             return;
         }
         switch (event.type()) {
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR -> route.onEvent(event);
-            case ESTABLISHED -> answer(hears -> found(event.service(), hears));
-            case UNREACHABLE, REJECTED, CONNECT_ERROR -> answer(hears -> failed(event, hears));
-            case OTHER -> event.tell(handler.get());
+            case ESTABLISHED -> answer(to -> found(event.service(), to));
+            case UNREACHABLE, REJECTED, CONNECT_ERROR -> answer(to -> failed(event, to));
+            case OTHER -> event.reportTo(handler.get());
             case CONNECT_REQUEST, CONNECT_RESPONSE, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN,
                     MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> {
                 // Not of a look-up.
@@ -82,25 +82,25 @@ final class NativeLookup
         }
     }
 
-    private void found(DatagramParameters service, Handler hears) {
+    private void found(DatagramParameters service, Handler to) {
         record(FlightEvents.Lookup.FOUND, service.queuePairNumber(), 0);
-        hears.onService(service);
+        to.onService(service);
     }
 
     /** The kernel has one event for a service that refused, with a status of SIDR, and for silence, with an error. */
-    private void failed(IdEvent event, Handler hears) {
+    private void failed(IdEvent event, Handler to) {
         if (event.status() > 0) {
             record(FlightEvents.Lookup.REFUSED, 0, event.status());
-            hears.onRefused(new Refusal(event.status(), SidrStatus.text(event.status()),
+            to.onRefused(new Refusal(event.status(), SidrStatus.text(event.status()),
                     event.privateData()));
         } else {
-            unreachable(event.reason(), hears);
+            unreachable(event.reason(), to);
         }
     }
 
-    private void unreachable(Errno reason, Handler hears) {
+    private void unreachable(Errno reason, Handler to) {
         record(FlightEvents.Lookup.UNREACHABLE, 0, 0);
-        hears.onUnreachable(reason);
+        to.onUnreachable(reason);
     }
 
     private void record(FlightEvents.Lookup outcome, int queuePair, int status) {

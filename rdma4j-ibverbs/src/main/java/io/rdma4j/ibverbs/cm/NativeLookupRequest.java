@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class NativeLookupRequest
         implements
             CmLookupRequest,
-            NativeId.Hearer,
+            NativeId.EventHandler,
             CmServices.Open {
     private final CmServices device;
     private final NativeId id;
@@ -39,7 +39,7 @@ final class NativeLookupRequest
         InetSocketAddress local = id.local("listen");
         InetSocketAddress peer = id.peer("listen");
         NativeLookupRequest request = new NativeLookupRequest(device, id, local, peer);
-        id.hearer(request);
+        id.eventHandler(request);
         device.keep(request);
         handler.onRequest(device.via(), request, local, peer, event.privateData());
         return () -> !request.isAnswered.get();
@@ -101,8 +101,8 @@ final class NativeLookupRequest
 
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId none) {
-        if (!device.hearOfDevice(id, event) && event.type() == EventType.OTHER) {
-            event.tell(null);
+        if (!device.takeDeviceEvent(id, event) && event.type() == EventType.OTHER) {
+            event.reportTo(null);
         }
     }
 }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class NativeMembership
         implements
             CmMembership,
-            NativeId.Hearer,
+            NativeId.EventHandler,
             CmServices.Open {
     private static final String JOIN = "join multicast group";
 
@@ -55,7 +55,7 @@ final class NativeMembership
                 isInfiniband);
         try {
             device.requireHere(id, JOIN);
-            id.hearer(membership);
+            id.eventHandler(membership);
             device.keep(membership);
             id.joinGroup(request.group(), request.isSendOnly());
             return membership;
@@ -67,13 +67,13 @@ final class NativeMembership
 
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId none) {
-        if (device.hearOfDevice(id, event)) {
+        if (device.takeDeviceEvent(id, event)) {
             return;
         }
         switch (event.type()) {
             case MULTICAST_JOIN -> joined(event.service());
             case MULTICAST_ERROR -> notJoined(event.status());
-            case OTHER -> event.tell(handler.get());
+            case OTHER -> event.reportTo(handler.get());
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, UNREACHABLE, REJECTED, ESTABLISHED,
                     DISCONNECTED, DEVICE_REMOVAL, ADDR_CHANGE, TIMEWAIT_EXIT -> {

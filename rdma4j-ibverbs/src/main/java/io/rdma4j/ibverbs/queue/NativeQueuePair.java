@@ -304,11 +304,11 @@ public final class NativeQueuePair
             flushReceives(0);
         }
         if (next == QueuePairState.RESET || next == QueuePairState.ERR) {
-            tellWaiters();
+            alertWaiters();
         }
     }
 
-    private void tellWaiters() {
+    private void alertWaiters() {
         sendCompletions.waiters().onEnd();
         if (receiveCompletions != null) {
             receiveCompletions.waiters().onEnd();
@@ -353,7 +353,7 @@ public final class NativeQueuePair
     public void onAsyncEvent(AsyncEventType type) {
         control.onAsyncEvent(type);
         switch (type) {
-            case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR -> tellWaiters();
+            case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR -> alertWaiters();
             default -> {
                 // It continues.
             }
@@ -497,7 +497,7 @@ public final class NativeQueuePair
             receiveQueue.lock().unlock();
             sendQueue.lock().unlock();
         }
-        tellWaiters();
+        alertWaiters();
     }
 
     @Override

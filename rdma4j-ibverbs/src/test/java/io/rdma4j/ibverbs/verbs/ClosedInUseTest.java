@@ -148,9 +148,9 @@ class ClosedInUseTest {
             queue.requestNotification();
             driver.announce();
             assertThat(channel.pollEvent(TIMEOUT)).isSameAs(queue);
-            hear(context, AsyncEventType.QP_FATAL, queuePair.pointer());
-            hear(context, AsyncEventType.SRQ_LIMIT_REACHED, shared.pointer());
-            hear(context, AsyncEventType.PORT_ERROR, 1);
+            handle(context, AsyncEventType.QP_FATAL, queuePair.pointer());
+            handle(context, AsyncEventType.SRQ_LIMIT_REACHED, shared.pointer());
+            handle(context, AsyncEventType.PORT_ERROR, 1);
             queuePair.close();
             shared.close();
             queue.acknowledgeEvents(1);
@@ -159,7 +159,7 @@ class ClosedInUseTest {
         context.close();
     }
 
-    private void hear(NativeContext context, AsyncEventType type, long element)
+    private void handle(NativeContext context, AsyncEventType type, long element)
             throws RdmaException {
         driver.report(type, element);
         AsyncEvent event = context.asyncEventChannel().pollEvent(TIMEOUT);

@@ -152,10 +152,10 @@ final class CmSending {
 
     /** As {@link IbConnectionManager#onUnreachable(long)}. */
     void onUnreachable(long nowNs) {
-        Asker hears = asker;
-        if (hears != null) {
+        Asker handler = asker;
+        if (handler != null) {
             asker = null;
-            hears.onUnreachable(Errno.ECONNREFUSED, nowNs);
+            handler.onUnreachable(Errno.ECONNREFUSED, nowNs);
         }
     }
 

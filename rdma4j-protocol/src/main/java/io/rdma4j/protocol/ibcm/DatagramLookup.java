@@ -76,20 +76,20 @@ public final class DatagramLookup implements CmTimer, CmSending.Asker {
         if (!from.equals(peer) || reply.serviceId() != request.serviceId()) {
             return false;
         }
-        Events hears = events;
+        Events handler = events;
         close();
-        if (hears != null) {
-            tell(hears, reply);
+        if (handler != null) {
+            report(handler, reply);
         }
         return true;
     }
 
-    private static void tell(Events hears, ServiceReply reply) {
+    private static void report(Events handler, ServiceReply reply) {
         byte[] privateData = reply.privateData().bytes();
         if (reply.status() == 0) {
-            hears.onService(reply.queuePair(), reply.qkey(), privateData);
+            handler.onService(reply.queuePair(), reply.qkey(), privateData);
         } else {
-            hears.onRefused(reply.status(), privateData);
+            handler.onRefused(reply.status(), privateData);
         }
     }
 
@@ -125,10 +125,10 @@ public final class DatagramLookup implements CmTimer, CmSending.Asker {
     }
 
     private void giveUp() {
-        Events hears = events;
+        Events handler = events;
         close();
-        if (hears != null) {
-            hears.onUnreachable(earlyEnd.reason());
+        if (handler != null) {
+            handler.onUnreachable(earlyEnd.reason());
         }
     }
 

@@ -45,9 +45,9 @@ final class EarlyEnd {
     private boolean isRefused;
     private int refusals;
     private long countedNs;
-    private boolean hasHeard;
-    private boolean hasToldSilence;
-    /** When the system reported first that there is no host or no way to it, since the peer was heard. */
+    private boolean isAnswered;
+    private boolean isSilenceReported;
+    /** When the system reported first that there is no host or no way to it, since the peer has answered. */
     private long goneNs = NEVER;
     private Errno reason = Errno.ETIMEDOUT;
 
@@ -96,8 +96,8 @@ final class EarlyEnd {
     }
 
     /** The peer has said something: it is there. */
-    void onHeard() {
-        hasHeard = true;
+    void onAnswer() {
+        isAnswered = true;
         goneNs = NEVER;
         isEarly = false;
         isRefused = false;
@@ -105,16 +105,16 @@ final class EarlyEnd {
     }
 
     /** {@return whether the peer has said something} */
-    boolean hasHeard() {
-        return hasHeard;
+    boolean isAnswered() {
+        return isAnswered;
     }
 
     /** {@return whether the peer has said nothing for so long that there may be none} True only once. */
     boolean becomesSilent(long nowNs) {
-        if (hasHeard || hasToldSilence || nowNs - begunNs < SILENCE_NS) {
+        if (isAnswered || isSilenceReported || nowNs - begunNs < SILENCE_NS) {
             return false;
         }
-        hasToldSilence = true;
+        isSilenceReported = true;
         return true;
     }
 
@@ -143,11 +143,11 @@ final class EarlyEnd {
 
     /** {@return whether it has lasted} A host that was there a moment ago may be behind a link that comes up again. */
     private boolean isGoneForGood(long nowNs) {
-        if (hasHeard && goneNs == NEVER) {
+        if (isAnswered && goneNs == NEVER) {
             goneNs = nowNs;
             return false;
         }
-        return !hasHeard || nowNs - goneNs >= LASTING_NS;
+        return !isAnswered || nowNs - goneNs >= LASTING_NS;
     }
 
     /** Queues of this host are full, or it is about a longer packet. */

@@ -42,7 +42,7 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
 
         /**
          * The peer of a request has said nothing for four seconds, though the request was repeated. It is waited for as
-         * before, unless {@link #giveUpUnheard} follows. Reported at most once.
+         * before, unless {@link #giveUpUnanswered} follows. Reported at most once.
          */
         default void onSilence() {
             // Nobody who knows another way.
@@ -225,11 +225,11 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
     }
 
     /**
-     * Ends a request of whose peer nothing was heard as if its time were over. Does nothing if the peer has said anything, be it
+     * Ends a request whose peer has not answered as if its time were over. Does nothing if the peer has said anything, be it
      * that it needs more time.
      */
-    public void giveUpUnheard(long nowNs) {
-        if (state == State.REQUEST_SENT && !earlyEnd.hasHeard()) {
+    public void giveUpUnanswered(long nowNs) {
+        if (state == State.REQUEST_SENT && !earlyEnd.isAnswered()) {
             giveUp(nowNs);
         }
     }
@@ -330,9 +330,9 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
                 remoteId = reply.senderId();
                 terms.onReply(reply);
                 manager.remember(this);
-                Events hears = events;
-                if (hears != null) {
-                    hears.onReply(new ConnectionParameters()
+                Events handler = events;
+                if (handler != null) {
+                    handler.onReply(new ConnectionParameters()
                             .privateData(reply.privateData().bytes())
                             .responderResources(reply.initiatorDepth())
                             .initiatorDepth(reply.responderResources())
@@ -365,10 +365,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         remoteId = reply.senderId();
         take(Step.REPLY);
         sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
-        Events hears = events;
+        Events handler = events;
         closed();
-        if (hears != null) {
-            hears.onRejected(RejectReason.STALE_CONNECTION.code(), new byte[0]);
+        if (handler != null) {
+            handler.onRejected(RejectReason.STALE_CONNECTION.code(), new byte[0]);
         }
     }
 
@@ -390,9 +390,9 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         if (state == State.REPLY_SENT) {
             stopWaiting();
             take(Step.READY);
-            Events hears = events;
-            if (hears != null) {
-                hears.onEstablished();
+            Events handler = events;
+            if (handler != null) {
+                handler.onEstablished();
             }
         }
     }
@@ -403,10 +403,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
                 if (asksForOtherMtu(reject, nowNs)) {
                     return;
                 }
-                Events hears = events;
+                Events handler = events;
                 closed();
-                if (hears != null) {
-                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                if (handler != null) {
+                    handler.onRejected(reject.reason(), reject.privateData().bytes());
                 }
             }
             case ESTABLISHED, DISCONNECT_SENT -> ended(nowNs);
@@ -414,10 +414,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
                 // The requester gave up before the application answered. The application still has to be
                 // notified and to close the request. Until then the request counts in the backlog:
                 // otherwise a peer that requests and withdraws could fill memory.
-                Events hears = events;
+                Events handler = events;
                 withdrawn();
-                if (hears != null) {
-                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                if (handler != null) {
+                    handler.onRejected(reject.reason(), reject.privateData().bytes());
                 }
             }
             case TIME_WAIT, CLOSED -> {
@@ -436,7 +436,7 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
             return false;
         }
         int difference = acceptableMtu.compareTo(terms.mtu());
-        earlyEnd.onHeard();
+        earlyEnd.onAnswer();
         if (difference < 0) {
             terms.lower(acceptableMtu);
             transaction = sending.newTransaction(localId);
@@ -462,7 +462,7 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         if (!isExpected) {
             return;
         }
-        earlyEnd.onHeard();
+        earlyEnd.onAnswer();
         if (promisedNs <= nowNs) {
             // Later ones answer those in between, and promise nothing more.
             promisedNs = nowNs + CmSettings.nanos(receipt.serviceTimeout())
@@ -505,10 +505,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
     @Override
     public boolean onDeadline(long nowNs) {
         if (state == State.TIME_WAIT) {
-            Events hears = events;
+            Events handler = events;
             closed();
-            if (hears != null) {
-                hears.onTimewaitExit();
+            if (handler != null) {
+                handler.onTimewaitExit();
             }
             return false;
         }
@@ -540,7 +540,7 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
                 // As long as the peer has asked for time, being asked costs it no retry.
                 if (isPromised || retriesLeft-- > 0) {
                     requestAgain(nowNs);
-                    tellSilence(nowNs);
+                    reportSilence(nowNs);
                 } else {
                     giveUp(nowNs);
                 }
@@ -549,10 +549,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         return true;
     }
 
-    private void tellSilence(long nowNs) {
-        Events hears = events;
-        if (hears != null && earlyEnd.becomesSilent(nowNs)) {
-            hears.onSilence();
+    private void reportSilence(long nowNs) {
+        Events handler = events;
+        if (handler != null && earlyEnd.becomesSilent(nowNs)) {
+            handler.onSilence();
         }
     }
 
@@ -581,10 +581,10 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         }
         Errno reason = state == State.REQUEST_SENT ? earlyEnd.reason() : Errno.ETIMEDOUT;
         sendReject(RejectReason.TIMEOUT, new byte[0]);
-        Events hears = events;
+        Events handler = events;
         closed();
-        if (hears != null) {
-            hears.onUnreachable(reason);
+        if (handler != null) {
+            handler.onUnreachable(reason);
         }
     }
 
@@ -595,9 +595,9 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         stopWaiting();
         take(Step.END);
         waitUntil(nowNs + CmSettings.nanos(settings.timeWait()));
-        Events hears = events;
-        if (hears != null) {
-            hears.onDisconnected();
+        Events handler = events;
+        if (handler != null) {
+            handler.onDisconnected();
         }
     }
 

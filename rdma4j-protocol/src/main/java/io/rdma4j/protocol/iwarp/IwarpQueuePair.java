@@ -56,7 +56,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private boolean hasCrc;
     private int maxUnit;
     private Turn lastTurn = Turn.ANSWER;
-    private boolean hasHeardPeer;
+    private boolean hasReceived;
     private boolean isConnected;
     /** Whether this side sends nothing until the peer has sent something or the time is over. */
     private boolean isHolding;
@@ -133,7 +133,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         outboundReads = parameters.outboundReads();
         inboundReads = parameters.inboundReads();
         maxUnit = Math.min(longestUnit, FpduView.MAX_SENT_LENGTH);
-        hasHeardPeer = false;
+        hasReceived = false;
         isConnected = true;
         isClosing = false;
         // [RFC 5044 7.1.2-3]
@@ -198,7 +198,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         if (isHolding) {
             return requester.isDrained() ? Long.MAX_VALUE : holdUntilNs;
         }
-        return hasHeardPeer ? Long.MAX_VALUE : remindAtNs;
+        return hasReceived ? Long.MAX_VALUE : remindAtNs;
     }
 
     @Override
@@ -206,7 +206,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         if (isHolding && nowNs >= holdUntilNs) {
             endHold(nowNs);
         }
-        if (nowNs >= remindAtNs && !hasHeardPeer) {
+        if (nowNs >= remindAtNs && !hasReceived) {
             reminders++;
             remindAtNs = reminders == REMINDERS ? Long.MAX_VALUE
                     : nowNs + (FIRST_REMINDER_NS << reminders);
@@ -338,8 +338,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         }
         host.count(Counter.RCVD_PKTS);
         isHolding = false;
-        if (!hasHeardPeer && state != QueuePairState.ERR) {
-            hasHeardPeer = true;
+        if (!hasReceived && state != QueuePairState.ERR) {
+            hasReceived = true;
             host.peerIsReady();
         }
     }

@@ -72,7 +72,7 @@ public final class MpaInitiator {
             first = chosen(reply);
             if (first == ReadyToReceive.NONE) {
                 return new MpaAnswer.Unusable(TerminateCause.NO_MATCHING_RTR,
-                        "the peer wants to hear first by something else than a WRITE or a READ");
+                        "the peer wants to get first something else than a WRITE or a READ");
             }
         }
         int served = wanted == MpaFrame.UNLIMITED ? inboundReads : wanted;

@@ -79,7 +79,7 @@ class EarlyEndTest {
     void peerThatIsHeardIsNotLookedForAnyMore() {
         request.onSent(BEGIN_NS);
         request.onRefused(Errno.ECONNREFUSED, BEGIN_NS);
-        request.onHeard();
+        request.onAnswer();
         assertThat(request.onDeadline()).isEqualTo(Next.RETRY);
     }
 
@@ -97,9 +97,9 @@ class EarlyEndTest {
     @Test
     void peerThatWasHeardIsNeverSilent() {
         request.onSent(BEGIN_NS);
-        assertThat(request.hasHeard()).isFalse();
-        request.onHeard();
-        assertThat(request.hasHeard()).isTrue();
+        assertThat(request.isAnswered()).isFalse();
+        request.onAnswer();
+        assertThat(request.isAnswered()).isTrue();
         assertThat(request.becomesSilent(BEGIN_NS + 10 * SILENCE_NS)).isFalse();
     }
 
@@ -118,7 +118,7 @@ class EarlyEndTest {
     @ValueSource(longs = {-1, 0, BEGIN_NS, -BEGIN_NS})
     void hostThatWasHeardIsGoneForGoodAfterASecondWhateverTheClockSays(long goneNs) {
         request.onSent(goneNs - 1);
-        request.onHeard();
+        request.onAnswer();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs)).isFalse();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs + LASTING_NS - 1)).isFalse();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, goneNs + LASTING_NS)).isTrue();
@@ -160,7 +160,7 @@ class EarlyEndTest {
     void refusalsBeforeThePeerWasHeardAreForgotten() {
         request.onRefused(Errno.ECONNREFUSED, BEGIN_NS);
         request.onRefused(Errno.ECONNREFUSED, BEGIN_NS + INTERVAL_NS);
-        request.onHeard();
+        request.onAnswer();
         assertThat(request.reason()).isEqualTo(Errno.ETIMEDOUT);
         // Though it comes less than a quarter of a second after the last.
         assertThat(endsWithTheThirdRefusalFrom(BEGIN_NS + INTERVAL_NS + 1)).isTrue();
@@ -205,7 +205,7 @@ class EarlyEndTest {
 
     @Test
     void peerThatWasHeardIsGoneOnceThatHasLastedForASecond() {
-        request.onHeard();
+        request.onAnswer();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS)).isFalse();
         assertThat(request.onRefused(Errno.ENETDOWN, BEGIN_NS + LASTING_NS - 1)).isFalse();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS + LASTING_NS)).isTrue();
@@ -214,9 +214,9 @@ class EarlyEndTest {
 
     @Test
     void peerThatIsHeardMeanwhileHasASecondAgain() {
-        request.onHeard();
+        request.onAnswer();
         request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS);
-        request.onHeard();
+        request.onAnswer();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS + LASTING_NS)).isFalse();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS + 2 * LASTING_NS - 1)).isFalse();
         assertThat(request.onRefused(Errno.EHOSTUNREACH, BEGIN_NS + 2 * LASTING_NS)).isTrue();

@@ -107,7 +107,7 @@ class SilentPeerTest extends CmPair {
 
     @Test
     void requestThatIsGivenUpInSilenceIsUnreachableAndWithdrawn() throws Exception {
-        client.onSilence = () -> client.connection().giveUpUnheard(nowNs);
+        client.onSilence = () -> client.connection().giveUpUnanswered(nowNs);
         isLost = message -> true;
         connect();
         run(5 * SECOND);
@@ -126,7 +126,7 @@ class SilentPeerTest extends CmPair {
         connect();
         run(1);
         int before = carried.size();
-        client.connection().giveUpUnheard(nowNs);
+        client.connection().giveUpUnanswered(nowNs);
         assertThat(client.connection().state()).isEqualTo(acceptsAtOnce
                 ? IbCmConnection.State.ESTABLISHED
                 : IbCmConnection.State.REPLY_RECEIVED);
@@ -141,11 +141,11 @@ class SilentPeerTest extends CmPair {
         server.acceptsAtOnce = false;
         connect();
         run(3 * SECOND);
-        client.connection().giveUpUnheard(nowNs);
+        client.connection().giveUpUnanswered(nowNs);
         assertThat(client.events).isEmpty();
         server.acceptsAtOnce = true;
         run(5 * SECOND);
-        client.connection().giveUpUnheard(nowNs);
+        client.connection().giveUpUnanswered(nowNs);
         assertThat(count(Reply.class)).isPositive();
         assertThat(client.events).containsExactly("reply");
     }

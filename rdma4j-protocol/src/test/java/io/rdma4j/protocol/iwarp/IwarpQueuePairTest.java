@@ -188,7 +188,7 @@ class IwarpQueuePairTest {
         other.work();
         other.responder.assertCompleted("1 SUCCESS");
         other.initiator.assertCompleted("10 SUCCESS");
-        assertThat(other.responder.hasHeardPeer).isTrue();
+        assertThat(other.responder.hasReceived).isTrue();
     }
 
     @Test
@@ -616,7 +616,7 @@ class IwarpQueuePairTest {
         b.post(StreamEnd.request(1).send().add(b.address, 10, 0x1234));
         pair.settle();
         assertThat(a.terminations).containsExactly("hears: local catastrophic error");
-        assertThat(a.hasHeardPeer).isFalse();
+        assertThat(a.hasReceived).isFalse();
     }
 
     @Test

@@ -66,7 +66,7 @@ class IwarpSecondStreamTest {
     void numbersOfMessagesBeginAnew() {
         for (int stream = 0; stream < 3; stream++) {
             assertEverythingWorks();
-            assertThat(b.hasHeardPeer).isTrue();
+            assertThat(b.hasReceived).isTrue();
             pair.connectAgain();
         }
     }

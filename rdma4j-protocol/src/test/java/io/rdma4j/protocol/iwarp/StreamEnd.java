@@ -63,7 +63,7 @@ final class StreamEnd implements IwarpHost {
     final List<QueuePairState> states = new ArrayList<>();
     ByteStream out;
     ByteStream in;
-    boolean hasHeardPeer;
+    boolean hasReceived;
     boolean isAcknowledged = true;
     /** Whether its program says what the peer of the next stream may do. */
     boolean givesRights = true;
@@ -114,7 +114,7 @@ final class StreamEnd implements IwarpHost {
         buffered = 0;
         hasClosed = false;
         hasReported = false;
-        hasHeardPeer = false;
+        hasReceived = false;
     }
 
     /** The connection stands. */
@@ -297,8 +297,8 @@ final class StreamEnd implements IwarpHost {
 
     @Override
     public void peerIsReady() {
-        assertThat(hasHeardPeer).isFalse();
-        hasHeardPeer = true;
+        assertThat(hasReceived).isFalse();
+        hasReceived = true;
     }
 
     @Override

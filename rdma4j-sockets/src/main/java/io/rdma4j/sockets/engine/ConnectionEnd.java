@@ -148,7 +148,7 @@ final class ConnectionEnd {
     void leaveIfEnded() {
         RsocketStream open = state.stream();
         if (!hasLeft && !state.isClosing() && !state.isBroken() && open != null
-                && open.hasToldEnd()) {
+                && open.isEndAcknowledged()) {
             hasLeft = true;
             engine.execute(steps::disconnect);
         }
@@ -164,12 +164,12 @@ final class ConnectionEnd {
         if (!isOver) {
             isOver = true;
             shown.recordEnd(how());
-            if (!state.isBroken() && open != null && !open.hasToldEnd()) {
-                // The peer's last message may come again, if it has not heard of its arrival. Then it disconnects.
+            if (!state.isBroken() && open != null && !open.isEndAcknowledged()) {
+                // The peer's last message may come again, if it does not know of its arrival. Then it disconnects.
                 answering = engine.schedule(LAST_ANSWERS, this::giveUp);
             }
         }
-        if (state.isBroken() || open == null || open.hasToldEnd()) {
+        if (state.isBroken() || open == null || open.isEndAcknowledged()) {
             isFreeing = true;
             over.signalAll();
             engine.execute(steps::free);

@@ -222,7 +222,7 @@ public final class SocketListener
             // Also after a failure: who closes waits for it.
             Freeing.all(id::close);
             engine.open().remove(this);
-            tellFreed();
+            signalFreed();
         }
     }
 
@@ -242,7 +242,7 @@ public final class SocketListener
         waiting.clear();
     }
 
-    private void tellFreed() {
+    private void signalFreed() {
         lock.lock();
         try {
             isFreed = true;

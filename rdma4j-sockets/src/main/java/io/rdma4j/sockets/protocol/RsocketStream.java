@@ -272,7 +272,7 @@ public final class RsocketStream {
      * peer's has come meanwhile. Otherwise the peer may still repeat a message of its own whose acknowledgement was lost, and needs an
      * answer.
      */
-    public boolean hasToldEnd() {
+    public boolean isEndAcknowledged() {
         return hasDisconnectArrived || (haveShutdownsCrossed && isDrained());
     }
 
@@ -433,7 +433,7 @@ public final class RsocketStream {
     private void onShutdown() {
         canRead = false;
         if (owesShutdown) {
-            // The peer has not heard yet that this side has ended as well.
+            // The peer does not know yet that this side has ended as well.
             owesShutdown = false;
             owesDisconnect = true;
         } else if (!canWrite && !owesDisconnect && !hasSentDisconnect) {

@@ -40,14 +40,14 @@ class StreamEndTest {
         second.shutdownOutput();
         pair.first.transmit();
         pair.second.transmit();
-        assertThat(first.hasToldEnd()).isFalse();
+        assertThat(first.isEndAcknowledged()).isFalse();
         pair.settle(true);
         assertThat(first.isDisconnected()).isTrue();
         assertThat(second.isDisconnected()).isTrue();
         assertThat(first.isDrained()).isTrue();
         // Neither waits for a DISCONNECT, which nobody sends.
-        assertThat(first.hasToldEnd()).isTrue();
-        assertThat(second.hasToldEnd()).isTrue();
+        assertThat(first.isEndAcknowledged()).isTrue();
+        assertThat(second.isEndAcknowledged()).isTrue();
     }
 
     @Test
@@ -60,9 +60,9 @@ class StreamEndTest {
             pair.first.process();
         }
         assertThat(first.isDisconnected()).isTrue();
-        assertThat(first.hasToldEnd()).isFalse();
+        assertThat(first.isEndAcknowledged()).isFalse();
         pair.settle(true);
-        assertThat(first.hasToldEnd()).isTrue();
+        assertThat(first.isEndAcknowledged()).isTrue();
     }
 
     @Test

@@ -116,7 +116,7 @@ public final class NicAddresses {
         requireNotRefused(asked, refused);
         requireAny(view);
         refused.forEach(unserved::add);
-        unserved.tell(view);
+        unserved.update(view);
     }
 
     /** @throws RdmaException why the address that was asked for is refused, or the first one if all are */
@@ -398,7 +398,7 @@ public final class NicAddresses {
         for (InetAddress address : now.addresses()) {
             hasGained |= !gids.contains(Gid.of(address)) && add(address);
         }
-        unserved.tell(now);
+        unserved.update(now);
         return hasGained;
     }
 

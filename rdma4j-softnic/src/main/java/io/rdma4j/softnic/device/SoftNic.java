@@ -374,7 +374,7 @@ public final class SoftNic
     private void end() {
         attempt("queue pairs were not failed", this::failAll);
         attempt("its addresses were not given back", addresses::closeAll);
-        attempt("applications were not told", () -> tell(AsyncEventType.DEVICE_FATAL));
+        attempt("applications were not notified", () -> report(AsyncEventType.DEVICE_FATAL));
         attempt("ids were not told", watchers::onDeviceGone);
     }
 
@@ -398,7 +398,7 @@ public final class SoftNic
         });
     }
 
-    private void tell(AsyncEventType type) {
+    private void report(AsyncEventType type) {
         FlightEvents.asyncEvent(device.name(), type, 0, PORT);
         openContexts.forEach(context -> context.onPortEvent(type));
     }
@@ -432,9 +432,9 @@ public final class SoftNic
         boolean wasUp = before == null || before.isUp();
         if (wasUp && !now.isUp()) {
             driver.run(nowNs -> engine().count(Counter.LINK_DOWNED));
-            tell(AsyncEventType.PORT_ERROR);
+            report(AsyncEventType.PORT_ERROR);
         } else if (!wasUp && now.isUp()) {
-            tell(AsyncEventType.PORT_ACTIVE);
+            report(AsyncEventType.PORT_ACTIVE);
         }
         boolean wasPresent = before == null || before.isPresent();
         if (wasPresent && !now.isPresent()) {
@@ -445,7 +445,7 @@ public final class SoftNic
         if (now.isPresent()) {
             NicAddresses.Change change = addresses.follow(now);
             if (change.isAny()) {
-                tell(AsyncEventType.GID_CHANGE);
+                report(AsyncEventType.GID_CHANGE);
             }
             change.lost().forEach(watchers::onAddressChanged);
         }

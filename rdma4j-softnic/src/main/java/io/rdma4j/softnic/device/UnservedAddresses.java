@@ -41,7 +41,7 @@ final class UnservedAddresses {
     }
 
     /** The interface looks like this: further addresses may not be usable, and others may have gone. */
-    void tell(PortView now) {
+    void update(PortView now) {
         Set<Gid> present = new HashSet<>();
         now.addresses().forEach(each -> present.add(Gid.of(each)));
         for (HostAddress each : now.unusable()) {

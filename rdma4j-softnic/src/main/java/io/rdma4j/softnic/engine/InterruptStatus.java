@@ -18,17 +18,17 @@ final class InterruptStatus {
             .withInitial(InterruptStatus::new);
 
     /** No notification of an interruption since the thread was protected last. */
-    private static final int UNTOLD = 0;
-    private static final int TOLD = 1;
+    private static final int NOT_NOTIFIED = 0;
+    private static final int NOTIFIED = 1;
     /** No notification, and the status was cleared; a thread may have set it and still be about to notify. */
     private static final int TAKEN_BACK = 2;
 
     /** A thread that has set the status notifies within this time, even on a busy machine. */
-    private static final long TELLING_NS = 1_000_000_000;
+    private static final long NOTIFYING_NS = 1_000_000_000;
 
     private final Thread thread = Thread.currentThread();
     private final InterruptHook hook = new InterruptHook(this::onInterrupt);
-    private final AtomicInteger state = new AtomicInteger(UNTOLD);
+    private final AtomicInteger state = new AtomicInteger(NOT_NOTIFIED);
     private volatile @Nullable Runnable whenInterrupted;
     private volatile long takenBackNs;
     private boolean isProtected;
@@ -47,8 +47,8 @@ final class InterruptStatus {
     /** Must be called before memory of other threads is accessed. */
     void protect() {
         // {@link #TAKEN_BACK} stays: a thread that was about to notify may still do so.
-        if (state.get() == TOLD) {
-            state.set(UNTOLD);
+        if (state.get() == NOTIFIED) {
+            state.set(NOT_NOTIFIED);
         }
         hook.watch();
         // Checked last: a thread whose notification was dropped above had set the status before.
@@ -61,7 +61,7 @@ final class InterruptStatus {
             return;
         }
         int before = state.get();
-        if (before == TOLD) {
+        if (before == NOTIFIED) {
             return;
         }
         takenBackNs = System.nanoTime();
@@ -84,8 +84,8 @@ final class InterruptStatus {
 
     /** Runs in the interrupting thread, after it has set the status, or in the interrupted thread. */
     private void onInterrupt() {
-        if (state.getAndSet(TOLD) == TAKEN_BACK
-                && System.nanoTime() - takenBackNs < TELLING_NS) {
+        if (state.getAndSet(NOTIFIED) == TAKEN_BACK
+                && System.nanoTime() - takenBackNs < NOTIFYING_NS) {
             // Even if the status is set: the JVM may have set it, and it would be cleared.
             thread.interrupt();
         }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The present network interfaces, and who wants to hear of changes. While somebody does, one thread sleeps until the system
+ * The present network interfaces, and who is notified of changes. While somebody does, one thread sleeps until the system
  * reports a change; it ends when it wakes and nobody does any more. Thread safe.
  */
 public final class HostWatch {
@@ -34,8 +34,8 @@ public final class HostWatch {
     }
 
     /**
-     * {@return the present interfaces} A change that was complete before the call is in it, whether the listeners have heard
-     * of it or not.
+     * {@return the present interfaces} A change that was complete before the call is in it, whether the listeners were
+     * notified or not.
      *
      * @throws IOException if the system cannot be asked now
      */
@@ -79,7 +79,7 @@ public final class HostWatch {
         return List.copyOf(listeners);
     }
 
-    private void tell() {
+    private void notifyListeners() {
         for (Runnable listener : listeners()) {
             try {
                 listener.run();
@@ -144,13 +144,13 @@ public final class HostWatch {
     private final class Watcher implements Runnable {
         private final Sight seen;
         /** What the listeners know. Of the thread, once it runs. */
-        private @Nullable Host told;
+        private @Nullable Host reported;
 
         Watcher(Sight seen) {
             this.seen = seen;
             try {
                 // So that the thread has nothing to tell before there is a change.
-                told = seen.look();
+                reported = seen.look();
             } catch (IOException unknown) {
                 logFailure(unknown);
             }
@@ -161,7 +161,7 @@ public final class HostWatch {
             do {
                 seen.await();
                 try {
-                    tellWhatIsNew();
+                    reportChange();
                 } catch (IOException | RuntimeException | Error failed) {
                     // Such as without memory or file descriptors: a later look may succeed.
                     logFailure(failed);
@@ -169,12 +169,12 @@ public final class HostWatch {
             } while (goesOn());
         }
 
-        private void tellWhatIsNew() throws IOException {
+        private void reportChange() throws IOException {
             Host now = seen.look();
-            boolean isNew = !now.equals(told);
-            told = now;
+            boolean isNew = !now.equals(reported);
+            reported = now;
             if (isNew) {
-                tell();
+                notifyListeners();
             }
         }
     }

@@ -139,8 +139,8 @@ final class IbConnection implements CmConnection {
     }
 
     @Override
-    public void giveUpUnheard() {
-        nic.driver().run(nowNs -> ibConnection().giveUpUnheard(nowNs));
+    public void giveUpUnanswered() {
+        nic.driver().run(nowNs -> ibConnection().giveUpUnanswered(nowNs));
     }
 
     @Override

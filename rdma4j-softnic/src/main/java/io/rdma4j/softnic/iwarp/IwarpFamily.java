@@ -35,7 +35,7 @@ public final class IwarpFamily implements DeviceFamily {
     private static final System.Logger LOG = System.getLogger(IwarpFamily.class.getName());
 
     private final IwarpPatience patience;
-    private final AtomicBoolean hasToldFallBack = new AtomicBoolean();
+    private final AtomicBoolean isFallBackLogged = new AtomicBoolean();
 
     /** @param patience of its devices */
     IwarpFamily(IwarpPatience patience) {
@@ -81,7 +81,7 @@ public final class IwarpFamily implements DeviceFamily {
         IwarpSettings settings = IwarpSettings.ofSystem(patience);
         BackendChoice choice = choice(wanted.backend());
         StreamNetwork network = newNetwork(choice, wanted);
-        tellFallBack(wanted.backend(), choice);
+        logFallBack(wanted.backend(), choice);
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", choice.toString()),
                 host -> newTransport(network, settings, host));
@@ -98,10 +98,10 @@ public final class IwarpFamily implements DeviceFamily {
     }
 
     /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
-    private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
+    private void logFallBack(NetworkBackend wanted, BackendChoice choice) {
         if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
                 && LinuxStreams.isTried()
-                && hasToldFallBack.compareAndSet(false, true)) {
+                && isFallBackLogged.compareAndSet(false, true)) {
             LOG.log(System.Logger.Level.WARNING,
                     "iWARP devices use the network portable, whose calls cost more: {0}",
                     choice.reason());

@@ -212,7 +212,7 @@ final class IwarpLink implements Link, StreamServices {
         if (responding.size() > MOST_ASKING) {
             IwarpConnection oldest = responding.iterator().next();
             responding.remove(oldest);
-            tellTooLong(oldest);
+            reportTooLong(oldest);
         }
     }
 
@@ -278,20 +278,20 @@ final class IwarpLink implements Link, StreamServices {
                 return;
             }
             waiting.remove(oldest);
-            boolean isTold = false;
+            boolean isReported = false;
             try {
-                tellTooLong(oldest);
-                isTold = true;
+                reportTooLong(oldest);
+                isReported = true;
             } finally {
-                if (!isTold) {
-                    // An Error has ended this: another round tells it.
+                if (!isReported) {
+                    // An Error has ended this: another round reports it.
                     waiting.add(oldest);
                 }
             }
         }
     }
 
-    private static void tellTooLong(IwarpConnection connection) {
+    private static void reportTooLong(IwarpConnection connection) {
         connection.stream().take(connection::onTooLong);
     }
 
@@ -337,7 +337,7 @@ final class IwarpLink implements Link, StreamServices {
         while (!established.isEmpty()) {
             // Before it is removed: an Error leaves it to the next round.
             ResponderConnection connection = established.getLast();
-            connection.stream().take(connection::tellEstablished);
+            connection.stream().take(connection::reportEstablished);
             established.remove(connection);
         }
     }

@@ -121,12 +121,12 @@ final class ResponderConnection extends IwarpConnection {
     @Override
     void onPeerReady() {
         if (state() == State.ACCEPTED) {
-            tellEstablished();
+            reportEstablished();
         }
     }
 
     /** It stands: the initiator has spoken, or has not promised to. */
-    void tellEstablished() {
+    void reportEstablished() {
         if (state() != State.ACCEPTED) {
             return;
         }

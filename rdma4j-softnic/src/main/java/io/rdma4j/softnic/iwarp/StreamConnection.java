@@ -167,7 +167,7 @@ final class StreamConnection implements Stream.Handler {
                 // The stream cannot go on behind a gap.
                 services.engine().count(Counter.SEND_ERR);
                 reset();
-                tellEnd();
+                reportEnd();
                 return;
             }
             larger.put(unsent);
@@ -279,7 +279,7 @@ final class StreamConnection implements Stream.Handler {
             opening().onConnected();
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
-            tellEnd();
+            reportEnd();
         }
     }
 
@@ -311,11 +311,11 @@ final class StreamConnection implements Stream.Handler {
             step.run();
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
-            tellEnd();
+            reportEnd();
         }
     }
 
-    private void tellEnd() {
+    private void reportEnd() {
         try {
             user.onEnd();
         } catch (RuntimeException | InternalError defect) {
@@ -374,7 +374,7 @@ final class StreamConnection implements Stream.Handler {
 
     private void endGarbled() {
         reset();
-        tellEnd();
+        reportEnd();
         isGarbled = false;
     }
 
@@ -397,7 +397,7 @@ final class StreamConnection implements Stream.Handler {
             return to.onBytes(memory, offset, available);
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
-            tellEnd();
+            reportEnd();
             return available;
         }
     }
@@ -414,7 +414,7 @@ final class StreamConnection implements Stream.Handler {
     private void end() {
         over();
         if (!isClosing) {
-            tellEnd();
+            reportEnd();
         }
     }
 }

@@ -107,12 +107,12 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         isWatched = false;
         link.forgetWork(this);
         if (by != null) {
-            tellEnded(by);
+            reportEnded(by);
         }
     }
 
     /** The connection is over whatever its handler does. */
-    private static void tellEnded(IwarpConnection by) {
+    private static void reportEnded(IwarpConnection by) {
         try {
             by.onEnded();
         } catch (RuntimeException | InternalError defect) {

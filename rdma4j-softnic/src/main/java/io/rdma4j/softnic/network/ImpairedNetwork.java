@@ -136,7 +136,7 @@ public final class ImpairedNetwork extends ForwardingNetwork {
         return isFlushed;
     }
 
-    private void tellWhenDue() {
+    private void wakeWhenDue() {
         nextDueNs = held.earliestNs();
         if (nextDueNs < asleepUntilNs) {
             network.wake();
@@ -195,7 +195,7 @@ public final class ImpairedNetwork extends ForwardingNetwork {
                 held.add(port, path, datagram.rewind(), dueNs);
             }
             boolean isAllSent = sendDue();
-            tellWhenDue();
+            wakeWhenDue();
             return isAllSent ? Sent.SENT : Sent.KEPT;
         }
 

@@ -44,7 +44,7 @@ public final class RoceFamily implements DeviceFamily {
     /** By the prefix of the process; a back-end without prefixes has its own. */
     private final Map<Integer, ProcessNumbers> numbers = new ConcurrentHashMap<>();
 
-    private final AtomicBoolean hasToldFallBack = new AtomicBoolean();
+    private final AtomicBoolean isFallBackLogged = new AtomicBoolean();
 
     private RoceFamily() {}
 
@@ -88,7 +88,7 @@ public final class RoceFamily implements DeviceFamily {
         CmSettings settings = patience(CmSettings.defaults(nodeGuid));
         BackendChoice choice = choice(wanted.backend());
         DatagramNetwork network = newNetwork(on, choice, options);
-        tellFallBack(wanted.backend(), choice);
+        logFallBack(wanted.backend(), choice);
         String obstacle = obstacleToSharing(choice, network);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
@@ -115,10 +115,10 @@ public final class RoceFamily implements DeviceFamily {
     }
 
     /** Says once that the kernel has refused the network that is usual here; not where none is to be expected. */
-    private void tellFallBack(NetworkBackend wanted, BackendChoice choice) {
+    private void logFallBack(NetworkBackend wanted, BackendChoice choice) {
         if (wanted == NetworkBackend.AUTO && choice.kind() == NetworkBackend.PORTABLE
                 && LinuxNetwork.isTried()
-                && hasToldFallBack.compareAndSet(false, true)) {
+                && isFallBackLogged.compareAndSet(false, true)) {
             LOG.log(System.Logger.Level.WARNING,
                     "RoCE devices use the network portable, whose packets each cost a system call:"
                             + " {0}",

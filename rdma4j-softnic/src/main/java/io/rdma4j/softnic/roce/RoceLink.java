@@ -204,8 +204,8 @@ final class RoceLink implements Link {
         if (!isClosed && management.deadlineNs() <= nowNs) {
             unreachables.look();
         }
-        if (unreachables.isUntold()) {
-            unreachables.tell((destination, why) -> management.onUnreachable(destination, why,
+        if (unreachables.hasNew()) {
+            unreachables.reportTo((destination, why) -> management.onUnreachable(destination, why,
                     nowNs));
         }
         management.onTime(nowNs);
@@ -391,7 +391,7 @@ final class RoceLink implements Link {
 
     @Override
     public long deadlineNs() {
-        if (unreachables.isUntold()) {
+        if (unreachables.hasNew()) {
             return engine.timeNs();
         }
         long fullNs = isPortFull ? engine.timeNs() + RETRY_FULL_NS : Long.MAX_VALUE;

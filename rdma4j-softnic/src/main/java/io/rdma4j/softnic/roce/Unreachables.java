@@ -24,7 +24,7 @@ final class Unreachables implements SendFailures {
 
     private final DatagramNetwork network;
     private final LongSupplier clock;
-    private final Map<Gid, Errno> untold = new LinkedHashMap<>();
+    private final Map<Gid, Errno> unreported = new LinkedHashMap<>();
     private final Map<Gid, Seen> last = new LinkedHashMap<>();
 
     private record Seen(Errno why, long atNs) {}
@@ -37,7 +37,7 @@ final class Unreachables implements SendFailures {
 
     @Override
     public void onFailure(Gid destination, Errno why) {
-        untold.put(destination, why);
+        unreported.put(destination, why);
         remember(destination, why);
     }
 
@@ -63,16 +63,16 @@ final class Unreachables implements SendFailures {
     }
 
     /** {@return whether something has not been passed on} */
-    boolean isUntold() {
-        return !untold.isEmpty();
+    boolean hasNew() {
+        return !unreported.isEmpty();
     }
 
     /** Passes on what is new. */
-    void tell(SendFailures whom) {
-        if (!untold.isEmpty()) {
-            Map<Gid, Errno> told = Map.copyOf(untold);
-            untold.clear();
-            told.forEach(whom::onFailure);
+    void reportTo(SendFailures whom) {
+        if (!unreported.isEmpty()) {
+            Map<Gid, Errno> reported = Map.copyOf(unreported);
+            unreported.clear();
+            reported.forEach(whom::onFailure);
         }
     }
 

@@ -256,7 +256,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         services.onState(newState);
         posting.onState(newState);
         if (carriesNothingOut(newState)) {
-            tellWaiters();
+            alertWaiters();
         }
     }
 
@@ -265,7 +265,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
     }
 
     /** Wakes threads that wait for completions, to check whether one can still come. */
-    private void tellWaiters() {
+    private void alertWaiters() {
         spec.sendQueue().waiters().onEnd();
         spec.receiveQueue().waiters().onEnd();
     }
@@ -463,7 +463,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             removeCompletions();
             domain.nic().objects().queuePairs().remove(this);
             domain.owner().queuePairs().remove(number());
-            tellWaiters();
+            alertWaiters();
             domain.nic().memory().forgetBindsOf(number());
             spec.sendQueue().detach(engineSide);
             spec.receiveQueue().detach(engineSide);

@@ -56,13 +56,13 @@ class UnreachablesTest {
     @Test
     void eachReportIsPassedOnOnce() {
         port.reports.add(Errno.EHOSTUNREACH);
-        assertThat(unreachables.isUntold()).isFalse();
+        assertThat(unreachables.hasNew()).isFalse();
         unreachables.look();
-        assertThat(unreachables.isUntold()).isTrue();
-        unreachables.tell(whom);
-        unreachables.tell(whom);
+        assertThat(unreachables.hasNew()).isTrue();
+        unreachables.reportTo(whom);
+        unreachables.reportTo(whom);
         assertThat(told).containsExactly(THERE + " EHOSTUNREACH");
-        assertThat(unreachables.isUntold()).isFalse();
+        assertThat(unreachables.hasNew()).isFalse();
     }
 
     @Test
@@ -70,7 +70,7 @@ class UnreachablesTest {
         port.reports.add(Errno.EHOSTUNREACH);
         unreachables.forget(port);
         unreachables.look();
-        assertThat(unreachables.isUntold()).isFalse();
+        assertThat(unreachables.hasNew()).isFalse();
         assertThat(unreachables.last(THERE)).isEqualTo(Errno.EHOSTUNREACH);
     }
 
@@ -89,7 +89,7 @@ class UnreachablesTest {
     void oldDestinationsMakeRoomForNewOnes() {
         for (int i = 0; i < 1000; i++) {
             unreachables.onFailure(new Gid(0, 0xffff_c000_0000L + i), Errno.EPERM);
-            unreachables.tell(whom);
+            unreachables.reportTo(whom);
         }
         assertThat(unreachables.last(new Gid(0, 0xffff_c000_0000L))).isNull();
         assertThat(unreachables.last(new Gid(0, 0xffff_c000_0000L + 999))).isEqualTo(Errno.EPERM);

@@ -71,7 +71,7 @@ public final class Demo implements Callable<Integer> {
         try (Side server = startServer(timeline); Side client = startClient(timeline)) {
             Report listening = server.listening();
             timeline.start("server " + listening.word(0), "client");
-            client.tell(listening.word(0) + ":" + listening.word(1));
+            client.send(listening.word(0) + ":" + listening.word(1));
             int status = awaitBoth(server, client, timeline);
             timeline.finish();
             return status == 0
@@ -210,7 +210,7 @@ public final class Demo implements Callable<Integer> {
         }
 
         /** Writes the only line of input to the process. */
-        void tell(String line) {
+        void send(String line) {
             try (PrintWriter input = new PrintWriter(
                     process.outputWriter(StandardCharsets.UTF_8))) {
                 input.println(line);

@@ -61,7 +61,7 @@ final class InterfaceCheck {
                     ? null
                     : new State(name, found.isUp(), found.inetAddresses().findAny().isPresent(),
                             found.isLoopback());
-        } catch (SocketException notTold) {
+        } catch (SocketException unknown) {
             // Then only Linux knows.
             return null;
         }

@@ -109,7 +109,7 @@ final class LoopbackTransfer {
         try {
             NetworkInterface.networkInterfaces()
                     .flatMap(NetworkInterface::inetAddresses).forEach(own::add);
-        } catch (SocketException notTold) {
+        } catch (SocketException unknown) {
             // The GIDs are left.
         }
         Set<InetAddress> candidates = new LinkedHashSet<>();

@@ -46,12 +46,12 @@ final class PeerCheck {
             try (TrialChannel channel = new TrialChannel(socket, deadline)) {
                 checklist.ok("TCP port " + port + " of " + text(channel.remoteAddress())
                         + " answers, to " + text(channel.localAddress()));
-                channel.tell("doctor " + TrialServer.VERSION);
+                channel.send("doctor " + TrialServer.VERSION);
                 if (isUntranslated(channel)) {
                     checkPackets(channel);
                 }
                 checkConnection(channel, TransportType.IWARP);
-                channel.tell("end");
+                channel.send("end");
             }
         } catch (IOException e) {
             checklist.failed(OneLine.of(e));
@@ -113,16 +113,16 @@ final class PeerCheck {
 
     /** {@return whether each side has the addresses by which the other knows it} RoCE works only then. */
     private boolean isUntranslated(TrialChannel channel) throws IOException {
-        String[] heard = channel.answer("doctor", 4, STEP);
+        String[] received = channel.answer("doctor", 4, STEP);
         String own = TrialServer.plain(channel.localAddress());
         String peers = TrialServer.plain(channel.remoteAddress());
-        if (heard[2].equals(own) && heard[3].equals(peers)) {
+        if (received[2].equals(own) && received[3].equals(peers)) {
             return true;
         }
         checklist.failed("RoCE does not pass here: addresses are translated on the way (NAT), "
-                + (heard[2].equals(own)
-                        ? peers + " is " + heard[3] + " itself"
-                        : "this host is " + own + ", and the other sees " + heard[2])
+                + (received[2].equals(own)
+                        ? peers + " is " + received[3] + " itself"
+                        : "this host is " + own + ", and the other sees " + received[2])
                 + "; the checksum of RoCE's packets covers their addresses. iWARP passes");
         return false;
     }
@@ -131,7 +131,7 @@ final class PeerCheck {
 
     private void checkPackets(TrialChannel channel) throws IOException {
         try (PacketTrial trial = new PacketTrial(channel.localAddress())) {
-            channel.tell("packets " + trial.words());
+            channel.send("packets " + trial.words());
             Mtu theirs = trial.connect(channel.answer("packets", 1, STEP),
                     channel.remoteAddress());
             checklist.ok("RoCE here is " + trial.device() + ", path MTU " + trial.ownMtu().bytes()
@@ -140,12 +140,12 @@ final class PeerCheck {
                             ? ""
                             : ": connections by hand need -m " + trial.mtu().bytes()));
             trial.send();
-            channel.tell("arrived");
-            boolean isThere = tell(trial, mtus(channel.answer("arrived", 1, STEP)), true,
+            channel.send("arrived");
+            boolean isThere = report(trial, mtus(channel.answer("arrived", 1, STEP)), true,
                     channel.remoteAddress());
-            channel.tell("send");
+            channel.send("send");
             channel.answer("sent", 1, STEP);
-            boolean isBack = tell(trial, trial.arrived(ARRIVAL), false, channel.localAddress());
+            boolean isBack = report(trial, trial.arrived(ARRIVAL), false, channel.localAddress());
             if (isThere && isBack) {
                 checkConnection(channel, TransportType.INFINIBAND);
             }
@@ -166,7 +166,7 @@ final class PeerCheck {
      * @param to the receiver's address
      * @return whether connections are possible
      */
-    private boolean tell(PacketTrial trial, List<Mtu> arrived, boolean isThere, InetAddress to) {
+    private boolean report(PacketTrial trial, List<Mtu> arrived, boolean isThere, InetAddress to) {
         String way = "RoCE packets " + (isThere ? "to " : "from ") + host;
         if (arrived.isEmpty()) {
             checklist.failed(way + ": none arrives; a firewall "
@@ -202,15 +202,15 @@ final class PeerCheck {
     private void checkConnection(TrialChannel channel, TransportType transport)
             throws IOException {
         String name = ConnectionTrial.name(transport);
-        String[] heard;
+        String[] received;
         try {
-            channel.tell("listen " + name);
-            heard = channel.answer("listening", 2, STEP);
+            channel.send("listen " + name);
+            received = channel.answer("listening", 2, STEP);
         } catch (IOException e) {
             checklist.failed(name + ": " + OneLine.of(e));
             return;
         }
-        int at = port(heard[1]);
+        int at = port(received[1]);
         boolean isAnswerDue = true;
         try {
             ConnectionTrial.connect(transport, channel.localAddress(),
@@ -222,7 +222,7 @@ final class PeerCheck {
         } catch (IOException e) {
             if (isAnswerDue) {
                 // The other side is still waiting; what it says when it has waited long enough tells nothing more.
-                channel.hear(STEP);
+                channel.receive(STEP);
             }
             checklist.failed(name + " to port " + at + ": " + OneLine.of(e)
                     + (transport == TransportType.IWARP

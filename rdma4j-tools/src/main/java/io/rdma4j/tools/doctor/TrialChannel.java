@@ -47,7 +47,7 @@ final class TrialChannel implements AutoCloseable {
     }
 
     /** Sends a line. */
-    void tell(String line) throws IOException {
+    void send(String line) throws IOException {
         String sent = line.replaceAll("\\s+", " ");
         byte[] bytes = sent.substring(0, Math.min(sent.length(), LONGEST_LINE / 4)).concat("\n")
                 .getBytes(StandardCharsets.UTF_8);
@@ -55,7 +55,7 @@ final class TrialChannel implements AutoCloseable {
     }
 
     /** {@return the words of the peer's next line} */
-    String[] hear(Duration patience) throws IOException {
+    String[] receive(Duration patience) throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         long endNs = System.nanoTime() + deadline.atMost(patience).toNanos();
         for (int next = read(endNs); next != '\n'; next = read(endNs)) {
@@ -94,15 +94,15 @@ final class TrialChannel implements AutoCloseable {
      * @throws IOException if none comes, or the peer says why it has none
      */
     String[] answer(String keyword, int words, Duration patience) throws IOException {
-        String[] heard = hear(patience);
-        if (heard[0].equals(REFUSED)) {
+        String[] received = receive(patience);
+        if (received[0].equals(REFUSED)) {
             throw new IOException("the other side: "
-                    + String.join(" ", heard).substring(REFUSED.length()).strip());
+                    + String.join(" ", received).substring(REFUSED.length()).strip());
         }
-        if (!heard[0].equals(keyword) || heard.length < words) {
+        if (!received[0].equals(keyword) || received.length < words) {
             throw new IOException("the peer does not speak as a doctor of this version does");
         }
-        return heard;
+        return received;
     }
 
     @Override

@@ -77,14 +77,14 @@ final class TrialServer {
 
         void run() throws IOException {
             channel.answer("doctor", 2, STEP);
-            channel.tell("doctor " + VERSION + " " + plain(channel.remoteAddress()) + " "
+            channel.send("doctor " + VERSION + " " + plain(channel.remoteAddress()) + " "
                     + plain(channel.localAddress()));
-            for (String[] asked = channel.hear(STEP); !asked[0].equals("end"); asked = channel
-                    .hear(STEP)) {
+            for (String[] asked = channel.receive(STEP); !asked[0].equals("end"); asked = channel
+                    .receive(STEP)) {
                 try {
-                    channel.tell(answer(asked));
+                    channel.send(answer(asked));
                 } catch (IOException e) {
-                    channel.tell(TrialChannel.REFUSED + " " + OneLine.of(e));
+                    channel.send(TrialChannel.REFUSED + " " + OneLine.of(e));
                 }
             }
         }
@@ -130,7 +130,7 @@ final class TrialServer {
                     : TransportType.INFINIBAND;
             InetAddress local = channel.localAddress();
             try (ConnectionTrial trial = ConnectionTrial.listen(transport, local, listening + 1)) {
-                channel.tell("listening " + trial.port());
+                channel.send("listening " + trial.port());
                 trial.serve(channel.deadline());
             }
             return "received";

@@ -105,7 +105,7 @@ public record PeerReach(InetAddress local, InetAddress remote, String gidOption,
         public boolean isOwn(InetAddress address) {
             try {
                 return NetworkInterface.getByInetAddress(address) != null;
-            } catch (SocketException notTold) {
+            } catch (SocketException unknown) {
                 return false;
             }
         }
@@ -121,7 +121,7 @@ public record PeerReach(InetAddress local, InetAddress remote, String gidOption,
                         && below.inetAddresses().anyMatch(gid.address()::equals)
                         && below.getInterfaceAddresses().stream()
                                 .noneMatch(each -> mayReach(each, remote));
-            } catch (SocketException notTold) {
+            } catch (SocketException unknown) {
                 return false;
             }
         }

@@ -88,7 +88,7 @@ public final class DeviceOfAddress {
                             ? NetworkInterface.getByIndex(scoped.getScopeId())
                             : NetworkInterface.getByInetAddress(local);
             return found == null ? null : found.getName();
-        } catch (SocketException notTold) {
+        } catch (SocketException unknown) {
             return null;
         }
     }

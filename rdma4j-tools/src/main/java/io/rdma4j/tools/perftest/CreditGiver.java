@@ -35,14 +35,14 @@ final class CreditGiver {
         return (completion.id() & CREDIT) != 0;
     }
 
-    private static boolean isTold(long taken, int receives) {
+    private static boolean isCreditDue(long taken, int receives) {
         return taken % receives % Math.max(1, receives / SHARE) == 0;
     }
 
-    /** {@return how many taken messages the sender is told of last, at least, if there are so many} */
-    static long lastTold(long messages, int receives) {
+    /** {@return the number in the last credit, at least, of so many messages} */
+    static long lastCredit(long messages, int receives) {
         long last = messages;
-        while (!isTold(last, receives)) {
+        while (!isCreditDue(last, receives)) {
             last--;
         }
         return last;
@@ -50,13 +50,13 @@ final class CreditGiver {
 
     /** A message was taken, and its receive posted again. */
     void onTaken(int index) throws RdmaException {
-        if (isTold(++taken[index], receives)) {
+        if (isCreditDue(++taken[index], receives)) {
             isDue[index] = true;
-            tellIfDue(index);
+            sendIfDue(index);
         }
     }
 
-    private void tellIfDue(int index) throws RdmaException {
+    private void sendIfDue(int index) throws RdmaException {
         if (isDue[index] && underWay[index] < Credits.DEPTH) {
             isDue[index] = false;
             underWay[index]++;
@@ -69,7 +69,7 @@ final class CreditGiver {
     void onCompletion(WorkCompletion completion) throws RdmaException {
         int index = (int) (completion.id() & ~CREDIT);
         underWay[index]--;
-        tellIfDue(index);
+        sendIfDue(index);
     }
 
     /** {@return whether nothing is under way} */

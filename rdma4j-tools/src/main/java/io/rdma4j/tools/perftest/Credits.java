@@ -28,7 +28,7 @@ final class Credits implements AutoCloseable {
     private final int queuePairs;
     private final MemorySegment numbers;
     private final MemoryRegion region;
-    /** What is told last of the messages before. */
+    /** The number in the last credit of the messages before. */
     private long last;
 
     Credits(ProtectionDomain domain, Arena arena, int queuePairs) throws RdmaException {
@@ -39,33 +39,33 @@ final class Credits implements AutoCloseable {
 
     /** {@return the address to which the peer writes its number for a queue pair} */
     long address(int index) {
-        return region.address() + told(index);
+        return region.address() + incoming(index);
     }
 
     int rkey() {
         return region.rkey();
     }
 
-    private static long telling(int index) {
+    private static long outgoing(int index) {
         return (long) index * Integer.BYTES;
     }
 
-    private long told(int index) {
-        return telling(queuePairs + index);
+    private long incoming(int index) {
+        return outgoing(queuePairs + index);
     }
 
     /** So many messages of each queue pair have been sent, while so many receives are all there are. */
     void sent(long messages, int receives) {
-        last = CreditGiver.lastTold(messages, receives);
+        last = CreditGiver.lastCredit(messages, receives);
     }
 
     /**
-     * {@return whether the receiver has told all that it tells of the messages before} Its completion does not say so: on iWARP a WRITE that
+     * {@return whether the last credit of the messages before has come} Its completion does not say so: on iWARP a WRITE that
      * has completed may arrive after later messages of another connection.
      */
     boolean hasLast() {
         for (int i = 0; i < queuePairs; i++) {
-            if ((int) NUMBER.getVolatile(numbers, told(i)) - (int) last < 0) {
+            if ((int) NUMBER.getVolatile(numbers, incoming(i)) - (int) last < 0) {
                 return false;
             }
         }
@@ -76,7 +76,7 @@ final class Credits implements AutoCloseable {
     void reset() {
         last = 0;
         for (int i = 0; i < queuePairs; i++) {
-            NUMBER.setVolatile(numbers, told(i), 0);
+            NUMBER.setVolatile(numbers, incoming(i), 0);
         }
     }
 
@@ -85,14 +85,14 @@ final class Credits implements AutoCloseable {
      * The last of them counts, unlike in perftest, where a single receive would never be used.
      */
     boolean covers(int index, long number, int receives) {
-        int ahead = (int) number - (int) NUMBER.getVolatile(numbers, told(index));
+        int ahead = (int) number - (int) NUMBER.getVolatile(numbers, incoming(index));
         return Integer.compareUnsigned(ahead, receives) <= 0;
     }
 
-    /** {@return what tells the peer how many of a queue pair's messages have been taken} Its number is to be set. */
-    SendWorkRequest telling(int index, long taken, Endpoint peer) {
-        NUMBER.setVolatile(numbers, telling(index), (int) taken);
-        return new SendWorkRequest().add(region, telling(index), Integer.BYTES)
+    /** {@return the message that says how many of a queue pair's messages have been taken} Its number is to be set. */
+    SendWorkRequest credit(int index, long taken, Endpoint peer) {
+        NUMBER.setVolatile(numbers, outgoing(index), (int) taken);
+        return new SendWorkRequest().add(region, outgoing(index), Integer.BYTES)
                 .write(peer.address(), peer.rkey()).set(SendFlag.SIGNALED);
     }
 

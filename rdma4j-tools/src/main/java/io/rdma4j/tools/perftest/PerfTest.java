@@ -122,7 +122,7 @@ final class PerfTest {
             return OutOfBandChannel.connect(host, options.port(), options.patience());
         }
         try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
-            tellPort(listener.getLocalPort());
+            printPort(listener.getLocalPort());
             return OutOfBandChannel.accept(listener, options.patience());
         }
     }
@@ -134,12 +134,12 @@ final class PerfTest {
         }
         CmRendezvous rendezvous = CmRendezvous.listen(own, options.port(), plan,
                 options.patience());
-        tellPort(rendezvous.port());
+        printPort(rendezvous.port());
         return rendezvous;
     }
 
     /** The server listens before it prints anything: who reads the first line may connect. */
-    private void tellPort(int port) {
+    private void printPort(int port) {
         report.printWaiting();
         if (options.port() == 0) {
             out.println("  listening on port " + port);
@@ -174,7 +174,7 @@ final class PerfTest {
         }
     }
 
-    /** Where nothing is acknowledged, a peer that waits in vain and ends is all that this side hears of lost messages. */
+    /** Where nothing is acknowledged, a peer that waits in vain and ends is all that this side sees of lost messages. */
     private static PeerGone explained(PeerGone gone, QueuePairType type, TestSide side) {
         return switch (type) {
             case UC, UD -> new PeerGone(SendRefusals.text(side.queuePairs(), Exchange.OWN_OUTPUT

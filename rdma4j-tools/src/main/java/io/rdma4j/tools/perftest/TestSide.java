@@ -231,7 +231,7 @@ final class TestSide implements Closeable {
 
     /** {@return the request that sends the peer the number of taken messages of a queue pair} */
     SendWorkRequest credit(Credits of, int index, long taken) {
-        return of.telling(index, taken, remote.get(index));
+        return of.credit(index, taken, remote.get(index));
     }
 
     /** {@return the channel of completion events; null if completions are polled} */

@@ -57,7 +57,7 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
         reach.requireOwn(ownGid);
         List<QueuePairAddress> remote;
         if (channel.isClient()) {
-            tell(own);
+            send(own);
             remote = learn(own.size());
             requireReachable(ownGid, remote);
             channel.sendDone(this);
@@ -66,7 +66,7 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
             remote = learn(own.size());
             requireReachable(ownGid, remote);
             connecting.connect(remote);
-            tell(own);
+            send(own);
             channel.receiveDone(this);
         }
         return remote;
@@ -113,7 +113,7 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
         return channel.meet(FINISHED);
     }
 
-    private void tell(List<QueuePairAddress> addresses) throws IOException {
+    private void send(List<QueuePairAddress> addresses) throws IOException {
         // In one piece: the C programs expect to read an address at once.
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         addresses.forEach(address -> bytes.writeBytes(AddressText.bytes(address, isReadyToWarmUp)));

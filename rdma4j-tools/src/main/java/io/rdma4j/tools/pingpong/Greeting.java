@@ -37,20 +37,20 @@ interface Greeting {
                     () -> OutOfBandChannel.connect(host, options.port(), options.patience()));
         }
         try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
-            boolean isToldAtOnce = options.isPortChosen();
-            if (isToldAtOnce && options.port() == 0) {
-                tell(out, listener);
+            boolean isPrintedAtOnce = options.isPortChosen();
+            if (isPrintedAtOnce && options.port() == 0) {
+                print(out, listener);
             }
             return play(options, traffic, game, () -> {
-                if (!isToldAtOnce) {
-                    tell(out, listener);
+                if (!isPrintedAtOnce) {
+                    print(out, listener);
                 }
                 return OutOfBandChannel.accept(listener, options.patience());
             });
         }
     }
 
-    private static void tell(PrintWriter out, ServerSocket listener) {
+    private static void print(PrintWriter out, ServerSocket listener) {
         out.println("  listening on port " + listener.getLocalPort());
         out.flush();
     }

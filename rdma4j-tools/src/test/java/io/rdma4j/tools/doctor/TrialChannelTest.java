@@ -62,25 +62,25 @@ class TrialChannelTest {
     @Test
     void lineWithoutAnEndIsNotKept() throws IOException {
         say("x".repeat(5000));
-        assertThatThrownBy(() -> channel.hear(LONG))
+        assertThatThrownBy(() -> channel.receive(LONG))
                 .hasMessageContaining("does not speak as a doctor");
     }
 
     @Test
     void silenceEnds() {
-        assertThatThrownBy(() -> channel.hear(Duration.ofMillis(50)))
+        assertThatThrownBy(() -> channel.receive(Duration.ofMillis(50)))
                 .hasMessageContaining("says nothing more");
     }
 
     @Test
     void peerThatHangsUpIsToldSo() throws IOException {
         peer.close();
-        assertThatThrownBy(() -> channel.hear(LONG)).hasMessageContaining("hung up");
+        assertThatThrownBy(() -> channel.receive(LONG)).hasMessageContaining("hung up");
     }
 
     @Test
     void toldLineIsOneLine() throws IOException {
-        channel.tell("refused one\ntwo  three");
+        channel.send("refused one\ntwo  three");
         assertThat(new String(peer.getInputStream().readNBytes(22), StandardCharsets.UTF_8))
                 .isEqualTo("refused one two three\n");
     }

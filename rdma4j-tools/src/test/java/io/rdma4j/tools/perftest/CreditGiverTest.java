@@ -12,6 +12,6 @@ class CreditGiverTest {
     @CsvSource({"0, 512, 0", "1, 1, 1", "2, 1, 2", "7, 8, 6", "8, 8, 8", "9, 8, 8", "40, 40, 40",
         "169, 512, 0", "1000, 512, 852", "1023, 512, 1022", "1024, 512, 1024"})
     void senderIsToldThreeTimesInEachRoundOfReceives(long messages, int receives, long last) {
-        assertThat(CreditGiver.lastTold(messages, receives)).isEqualTo(last);
+        assertThat(CreditGiver.lastCredit(messages, receives)).isEqualTo(last);
     }
 }

@@ -175,13 +175,13 @@ final class RcResponder {
     private void onAhead(long psn) {
         long distance = psn - progress.expected;
         if (!isNakSent) {
-            tellMissing(distance);
+            reportMissing(distance);
         } else if (!ahead.add(distance) && !isReceiverNotReady) {
-            tellMissing(distance);
+            reportMissing(distance);
         }
     }
 
-    private void tellMissing(long distance) {
+    private void reportMissing(long distance) {
         // [IBTA 9.7.5-3]
         host.count(Counter.OUT_OF_SEQ_REQUEST);
         isNakSent = true;

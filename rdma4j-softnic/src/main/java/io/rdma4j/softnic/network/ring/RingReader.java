@@ -27,7 +27,7 @@ final class RingReader {
     /** The total number of bytes read. Never read from shared memory, where another process could change it. */
     private long position;
     /** The position last published to the writer; a thread that goes to sleep checks from there. */
-    private final AtomicLong toldPosition = new AtomicLong();
+    private final AtomicLong publishedPosition = new AtomicLong();
     /** The position of the last check whether the writer waits for room. */
     private long askedPosition;
     private Gid source = Gid.ZERO;
@@ -55,7 +55,7 @@ final class RingReader {
 
     /** {@return whether there is no record to read} For any thread. */
     boolean isEmpty() {
-        return RingLayout.getLong(records, toldPosition.get() & MASK) == 0;
+        return RingLayout.getLong(records, publishedPosition.get() & MASK) == 0;
     }
 
     /** {@return whether it has found invalid contents and reads no more} */
@@ -136,16 +136,16 @@ final class RingReader {
                 count++;
                 if (isLent) {
                     // The writer lends no more until it knows.
-                    tell();
+                    publish();
                 }
             }
-            if (position - toldPosition.getPlain() >= SHARE) {
-                tell();
+            if (position - publishedPosition.getPlain() >= SHARE) {
+                publish();
             }
             word = next == 0 ? wordAt(position) : next;
         }
-        if (position != toldPosition.getPlain()) {
-            tell();
+        if (position != publishedPosition.getPlain()) {
+            publish();
         }
         return count;
     }
@@ -225,8 +225,8 @@ final class RingReader {
     }
 
     /** Publishes the position to the writer. */
-    private void tell() {
-        toldPosition.setRelease(position);
+    private void publish() {
+        publishedPosition.setRelease(position);
         RingLayout.setLong(header, RingLayout.HEAD, position);
     }
 

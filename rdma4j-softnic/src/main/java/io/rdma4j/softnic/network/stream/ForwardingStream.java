@@ -25,7 +25,7 @@ abstract class ForwardingStream implements Stream, Stream.Handler {
     private Handler user() {
         Handler present = handler;
         if (present == null) {
-            throw new IllegalStateException("nobody hears of this stream");
+            throw new IllegalStateException("this stream has no user");
         }
         return present;
     }

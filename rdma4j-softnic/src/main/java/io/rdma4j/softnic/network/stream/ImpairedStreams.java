@@ -71,7 +71,7 @@ public final class ImpairedStreams extends ForwardingStreams {
     public boolean poll() {
         boolean hasHappened = !broken.isEmpty();
         for (Impaired each : List.copyOf(broken)) {
-            each.tellEnd();
+            each.reportEnd();
         }
         if (nextDueNs != Long.MAX_VALUE && nextDueNs - System.nanoTime() <= 0) {
             hasHappened = true;
@@ -270,7 +270,7 @@ public final class ImpairedStreams extends ForwardingStreams {
         // ------------------------------------------------------------ ending
 
         /** Notifies the user of a cut stream, which then reads the end. */
-        void tellEnd() {
+        void reportEnd() {
             broken.remove(this);
             super.onReadable();
         }
