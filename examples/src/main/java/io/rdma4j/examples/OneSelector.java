@@ -324,7 +324,7 @@ public final class OneSelector implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment text = arena.allocate(TEXT_BYTES);
         private final MemoryRegion region;
-        private long heardNs = System.nanoTime();
+        private long answeredNs = System.nanoTime();
         private boolean isLeft;
 
         RdmaClient(CmId id) throws RdmaException {
@@ -347,7 +347,7 @@ public final class OneSelector implements AutoCloseable {
                 // A failure ends the connection, of which an event tells.
                 return;
             }
-            heardNs = System.nanoTime();
+            answeredNs = System.nanoTime();
             byte[] answer = text.asSlice(0, completion.byteLength())
                     .toArray(ValueLayout.JAVA_BYTE);
             toCapitals(ByteBuffer.wrap(answer));
@@ -357,7 +357,7 @@ public final class OneSelector implements AutoCloseable {
         }
 
         void endIfSilent() throws RdmaException {
-            if (!isLeft && System.nanoTime() - heardNs > patience.limit().toNanos()) {
+            if (!isLeft && System.nanoTime() - answeredNs > patience.limit().toNanos()) {
                 out.println(
                         "an RDMA client has been silent for too long; it may have been killed.");
                 leave();

@@ -167,21 +167,27 @@ class SocketsBeanTest {
             server.send(ByteBuffer.allocate(3),
                     Objects.requireNonNull(server.receive(ByteBuffer.allocate(99))));
             assertThat(client.read(ByteBuffer.allocate(99))).isEqualTo(3);
+            // Each datagram introduces the client until the server's introduction has come, over UDP as well.
             client.write(ByteBuffer.allocate(20));
+            while (datagrams(client).introducedDatagrams() == datagrams(client).sentDatagrams()) {
+                server.receive(ByteBuffer.allocate(99));
+                client.write(ByteBuffer.allocate(20));
+            }
             Wait.until("it waits", () -> datagrams(server).waiting() == 1);
             DatagramSocketData atClient = datagrams(client);
+            long sent = atClient.sentDatagrams();
             assertThat(atClient.peerAddress() + " " + atClient.peerPort())
                     .isEqualTo("127.0.0.1 " + to.getPort());
-            assertThat(atClient.sentDatagrams()).isEqualTo(2);
-            assertThat(atClient.sentBytes()).isEqualTo(30);
-            assertThat(atClient.introducedDatagrams()).isOne();
+            assertThat(sent).isGreaterThanOrEqualTo(2);
+            assertThat(atClient.sentBytes()).isEqualTo(10 + 20 * (sent - 1));
+            assertThat(atClient.introducedDatagrams()).isEqualTo(sent - 1);
             assertThat(atClient.receivedDatagrams()).isOne();
             assertThat(atClient.receivedBytes()).isEqualTo(3);
             DatagramSocketData atServer = datagrams(server);
             assertThat(atServer.localAddress()).isEqualTo("127.0.0.1");
             assertThat(atServer.peerAddress() + atServer.peerPort()).isEqualTo("0");
-            assertThat(atServer.receivedDatagrams()).isEqualTo(2);
-            assertThat(atServer.receivedBytes()).isEqualTo(30);
+            assertThat(atServer.receivedDatagrams()).isEqualTo(sent);
+            assertThat(atServer.receivedBytes()).isEqualTo(10 + 20 * (sent - 1));
             assertThat(atServer.peers()).isOne();
             assertThat(atServer.droppedDatagrams()).isZero();
             assertThat(atServer.receiveBuffer()).isEqualTo(1 << 17);

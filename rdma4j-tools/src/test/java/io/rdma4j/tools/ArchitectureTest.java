@@ -79,6 +79,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMembers;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -92,7 +93,10 @@ class ArchitectureTest {
     /** Words of earlier versions that no engineer of the field would look for. */
     private static final String PRIVATE_WORDS = ".*(Rim|Room|Bell|Guest|Linger|Reception|Rally"
             + "|Gathering|Farewell|Meeting|Keeper|Nowhere|Fates|Talk|News"
-            + "|HeldUp|Looks|Crowding|Astray)(?![a-z]).*";
+            + "|HeldUp|Looks|Crowding|Astray|PlaceFinder|LateWork|LostWork|LockedWork)(?![a-z]).*";
+    /** Verbs in names of members and classes where the field says receive, report, notify, send. */
+    private static final String PRIVATE_VERBS = "(hear|tell|told|untold|unheard"
+            + "|.*[a-z](Hear|Tell|Told|Untold|Unheard))(s|d|er|ing)?(?![a-z]).*";
     /** Those with native memory that lasts as long as the process: a byte. */
     private static final Set<String> MEMORY_OF_THE_PROCESS = Set.of("Readiness");
     private static final String[] API = {"io.rdma4j.jdk..", "io.rdma4j.event..",
@@ -657,6 +661,7 @@ class ArchitectureTest {
                 .orShould().resideInAnyPackage("..common..", "..misc..", "..util..", "..utils..")
                 .check(ALL);
         noClasses().should().haveNameMatching(PRIVATE_WORDS).check(ALL);
+        noMembers().should().haveNameMatching(PRIVATE_VERBS).check(ALL);
         // A connection manager is what the standard calls so.
         noClasses().that().haveSimpleNameNotEndingWith("ConnectionManager").and()
                 .doNotHaveSimpleName("KernelManager").should().haveSimpleNameEndingWith("Manager")

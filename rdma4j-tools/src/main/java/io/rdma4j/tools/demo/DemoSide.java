@@ -54,7 +54,7 @@ public final class DemoSide implements Callable<Integer> {
         if (server == null) {
             new DemoServer(reporter).run(deviceName(), isFile, file);
         } else {
-            String where = "-".equals(server) ? told() : server;
+            String where = "-".equals(server) ? readAddress() : server;
             int colon = where.lastIndexOf(':');
             new DemoClient(reporter).run(deviceName(),
                     new InetSocketAddress(InetAddress.getByName(where.substring(0, colon)),
@@ -64,7 +64,7 @@ public final class DemoSide implements Callable<Integer> {
         return 0;
     }
 
-    private static String told() throws IOException {
+    private static String readAddress() throws IOException {
         String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
                 .readLine();
         if (line == null) {

@@ -70,7 +70,7 @@ public final class AtomicPingpong implements Callable<Integer> {
         try (PingPongSide side = new PingPongSide(port, options, traffic)) {
             Turns turns = new Turns(side);
             try (AddressExchange channel = new AddressExchange(greeting.meet(), false)) {
-                channel.exchange(side.told(), side::connect);
+                channel.exchange(side.sentAddresses(), side::connect);
                 turns.play(options.host() != null);
                 FinalBarrier.await(channel, port.context());
             }

@@ -48,7 +48,8 @@ final class PingPong {
             sayOwn(side);
             try (AddressExchange channel = new AddressExchange(greeting.meet(),
                     isWarmUpWanted)) {
-                List<QueuePairAddress> remote = channel.exchange(side.told(), side::connect);
+                List<QueuePairAddress> remote = channel.exchange(side.sentAddresses(),
+                        side::connect);
                 remote.stream().limit(traffic.queuePairs())
                         .forEach(
                                 peer -> print("  remote address: " + AddressText.shown(peer, ',')));

@@ -143,13 +143,13 @@ final class PingPongSide implements Closeable {
         return addresses;
     }
 
-    /** {@return what the side channel tells: the addresses, filled up with unused ones} */
-    List<QueuePairAddress> told() {
-        List<QueuePairAddress> told = new ArrayList<>(addresses);
-        while (told.size() < traffic.addresses()) {
-            told.add(QueuePairAddress.NONE);
+    /** {@return what the side channel sends: the addresses, filled up with unused ones} */
+    List<QueuePairAddress> sentAddresses() {
+        List<QueuePairAddress> sent = new ArrayList<>(addresses);
+        while (sent.size() < traffic.addresses()) {
+            sent.add(QueuePairAddress.NONE);
         }
-        return told;
+        return sent;
     }
 
     MessageBuffer buffer() {

@@ -62,7 +62,7 @@ final class PingPongWarmUp implements WarmUpRounds.Sides<PingPongWarmUp.Side> {
     @Override
     public void connect(Side side) throws IOException {
         side.loop().prepare();
-        channel.exchange(side.objects().told(), side.objects()::connect);
+        channel.exchange(side.objects().sentAddresses(), side.objects()::connect);
     }
 
     /** At the end of a round, messages of other queue pairs are still on their way. */
