@@ -159,15 +159,18 @@ final class JdkChannels {
     /**
      * Waits in the inner selector itself, and adds what is ready then.
      *
+     * @param isDone becomes true before {@link #wakeup} is called
      * @param leftNs {@link Long#MAX_VALUE} for no limit
      */
-    void select(List<RdmaSelectionKey> ready, long leftNs) throws IOException {
+    void select(List<RdmaSelectionKey> ready, BooleanSupplier isDone, long leftNs)
+            throws IOException {
         enter();
         try {
             long leftMs = leftNs == Long.MAX_VALUE
                     ? 0
                     : Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs + 999_999));
-            if (entering.get() > 0) {
+            // Behind the gate: the look of who was in before has taken the wake-ups that came until then.
+            if (entering.get() > 0 || isDone.getAsBoolean()) {
                 inner.selectNow(found -> add(found, ready));
             } else {
                 inner.select(found -> add(found, ready), leftMs);

@@ -98,15 +98,23 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements ChannelRead
     }
 
     private void onInterest(int before, int now) {
-        if (before != now) {
-            onChanged();
+        if (before == now) {
+            return;
+        }
+        onChanged();
+        if (inner == null && (now & ~before & awaited) != 0) {
+            // A selection under way awaits it all the same, and may have looked while there was no interest.
+            selector.mark(this);
         }
     }
 
     /** The selector takes over the interest, and who stands for the channel, when it next selects. */
     void onChanged() {
-        if (isChanged.compareAndSet(false, true)) {
-            selector.onChanged(this);
+        // In one step: who finds it changed relies on it that the next selection finds the key.
+        synchronized (isChanged) {
+            if (isChanged.compareAndSet(false, true)) {
+                selector.onChanged(this);
+            }
         }
     }
 

@@ -215,11 +215,12 @@ final class RdmaSelector extends AbstractSelector {
     private void forget(RdmaSelectionKey key) {
         keys.remove(key);
         selectedKeys.remove(key);
-        key.readiness().remove(key);
         JdkChannels known = jdkChannels;
         if (known != null) {
             known.forget(key);
         }
+        // Last: until then who has to let the channel go finds the key here, and waits for that.
+        key.readiness().remove(key);
         deregister((AbstractSelectionKey) key);
     }
 
@@ -438,10 +439,10 @@ final class RdmaSelector extends AbstractSelector {
         marked.lookAtNew(ready);
         isInJdk = true;
         try {
-            if (!ready.isEmpty() || isDone() || leftNs <= 0) {
+            if (!ready.isEmpty() || leftNs <= 0) {
                 all.look(ready);
             } else {
-                all.select(ready, leftNs);
+                all.select(ready, isDone, leftNs);
             }
         } finally {
             isInJdk = false;

@@ -19,6 +19,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -100,6 +101,8 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
         } finally {
             stateLock.unlock();
         }
+        // A connection that has come before the listener was known here has not made it ready.
+        readiness.onReady(SelectionKey.OP_ACCEPT);
         return this;
     }
 

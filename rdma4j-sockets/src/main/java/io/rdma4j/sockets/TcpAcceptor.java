@@ -74,7 +74,8 @@ final class TcpAcceptor {
     private void acceptOne() {
         try {
             accepted.add(listener.accept());
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // Whatever it was: nobody else accepts.
             room.release();
             if (listener.isOpen()) {
                 LOG.log(System.Logger.Level.WARNING, "no connection is accepted over TCP", e);

@@ -2,15 +2,18 @@
 package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +45,34 @@ class AcceptOrderTest {
             }
         } finally {
             closeAll(clients);
+        }
+    }
+
+    /** A connection may have come before the channel knew its listener, and have found it not ready. */
+    @Test
+    void selectorsAreNotifiedOnceTheListenerIsThere() throws Exception {
+        try (RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")) {
+            AtomicInteger notified = new AtomicInteger();
+            listener.readiness().add(new ChannelReadiness.Listener() {
+                @Override
+                public void onReady(int operations) {
+                    notified.getAndUpdate(before -> before | operations);
+                }
+
+                @Override
+                public void onRedirected() {}
+
+                @Override
+                public void onRelease() {}
+
+                @Override
+                public boolean isSelected() {
+                    return true;
+                }
+            });
+            listener.bind(Transport.loopback(0));
+            assertThat(notified).hasValue(SelectionKey.OP_ACCEPT);
         }
     }
 

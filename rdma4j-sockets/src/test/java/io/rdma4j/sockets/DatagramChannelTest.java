@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.protocol.Introduction;
 import io.rdma4j.testkit.Wait;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -22,6 +25,12 @@ import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -29,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Datagrams over the software RoCE device. */
 @ExtendWith(BeansAtTimeout.class)
 class DatagramChannelTest {
+    private static final int EXCHANGES = 2000;
+
     private static RdmaDatagramChannel open() throws IOException {
         return RdmaSockets.openDatagramChannel().setOption(RdmaSocketOptions.RDMA_DEVICE,
                 "roce_lo");
@@ -44,21 +55,84 @@ class DatagramChannelTest {
         return ByteBuffer.wrap(bytes).putInt(0, number);
     }
 
+    /**
+     * Through the network, as everything in these tests: it loses datagrams while other processes come to share the port, or go. Then one is sent again after
+     * a second, and answered again.
+     */
     @Test
-    void bothSidesExchangeDatagrams() throws IOException {
-        try (RdmaDatagramChannel server = bound(); RdmaDatagramChannel client = open()) {
+    void bothSidesExchangeDatagrams() throws Exception {
+        AtomicInteger number = new AtomicInteger();
+        try (RdmaDatagramChannel server = bound();
+                RdmaDatagramChannel client = open();
+                ExecutorService answering = Executors.newSingleThreadExecutor();
+                ScheduledExecutorService again = Executors.newSingleThreadScheduledExecutor()) {
             client.connect(Objects.requireNonNull(server.getLocalAddress()));
+            SocketAddress from = client.getLocalAddress();
+            Future<Void> answered = answering.submit(() -> answer(server, from));
+            AtomicInteger seen = new AtomicInteger();
+            again.scheduleWithFixedDelay(() -> {
+                int now = number.get();
+                if (seen.getAndSet(now) == now) {
+                    write(client, now);
+                }
+            }, 1, 1, TimeUnit.SECONDS);
             ByteBuffer got = ByteBuffer.allocate(3000);
-            for (int i = 0; i < 2000; i++) {
-                int length = 4 + i % 2000;
-                assertThat(client.write(numbered(i, length))).isEqualTo(length);
-                SocketAddress from = Objects.requireNonNull(server.receive(got.clear()));
-                assertThat(from).isEqualTo(client.getLocalAddress());
-                assertThat(got.flip()).isEqualTo(numbered(i, length));
-                assertThat(server.send(got, from)).isEqualTo(length);
-                assertThat(client.read(got.clear())).isEqualTo(length);
-                assertThat(got.flip()).isEqualTo(numbered(i, length));
+            for (int i = 1; i < EXCHANGES; i++) {
+                number.set(i);
+                write(client, i);
+                do {
+                    assertThat(client.read(got.clear())).isPositive();
+                } while (got.getInt(0) < i);
+                assertThat(got.flip()).isEqualTo(numbered(i, length(i)));
             }
+            // The last one has no answer.
+            number.set(EXCHANGES);
+            write(client, EXCHANGES);
+            answered.get();
+            again.shutdownNow();
+        }
+    }
+
+    private static @Nullable Void answer(RdmaDatagramChannel server, @Nullable SocketAddress from)
+            throws IOException {
+        ByteBuffer got = ByteBuffer.allocate(3000);
+        int number = 0;
+        while (number < EXCHANGES) {
+            assertThat(server.receive(got.clear())).isEqualTo(from);
+            number = got.getInt(0);
+            assertThat(got.flip()).isEqualTo(numbered(number, length(number)));
+            assertThat(server.send(got, Objects.requireNonNull(from))).isEqualTo(length(number));
+        }
+        return null;
+    }
+
+    private static int length(int number) {
+        return 4 + number % 2000;
+    }
+
+    private static void write(RdmaDatagramChannel client, int number) {
+        try {
+            assertThat(client.write(numbered(number, length(number)))).isEqualTo(length(number));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The device has no datagrams, so the peer cannot be answered: what has come with its introduction is received all the same. */
+    @Test
+    void whatCameIsReceivedThoughItsSenderCannotBeAnswered() throws IOException {
+        try (RdmaDatagramChannel server = RdmaSockets.openDatagramChannel()
+                .setOption(RdmaSocketOptions.RDMA_DEVICE, "iwarp_lo").bind(null);
+                DatagramChannel sender = DatagramChannel.open().bind(Transport.loopback(0))) {
+            InetSocketAddress to = Transport.loopback(
+                    ((InetSocketAddress) Objects.requireNonNull(server.getLocalAddress()))
+                            .getPort());
+            ByteBuffer message = ByteBuffer.allocate(100);
+            new Introduction(true, 7).put(message, to.getAddress().getAddress());
+            sender.send(message.put(numbered(1, 8)).flip(), to);
+            ByteBuffer got = ByteBuffer.allocate(100);
+            assertThat(server.receive(got)).isEqualTo(sender.getLocalAddress());
+            assertThat(got.flip()).isEqualTo(numbered(1, 8));
         }
     }
 

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -434,6 +435,37 @@ class MixedSelectorTest {
             assertThat(seen.get()).isEqualTo(1);
             assertThat(selector.selectedKeys()).containsExactly(key);
             pipe.end().close();
+        }
+    }
+
+    /** The interest goes, and comes again while the thread still waits. What became ready meanwhile counts. */
+    @Test
+    void interestThatGoesAndComes() throws Exception {
+        try (Selector selector = RdmaSockets.openSelector();
+                Switched channel = new Switched();
+                Switched other = new Switched()) {
+            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+            other.register(selector, SelectionKey.OP_READ);
+            AtomicReference<Object> seen = new AtomicReference<>();
+            Thread selecting = Thread.ofPlatform().start(() -> {
+                try {
+                    seen.set(selector.select());
+                } catch (IOException | RuntimeException e) {
+                    seen.set(e);
+                }
+            });
+            Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
+            key.interestOps(0);
+            channel.becomeReady();
+            CountDownLatch isPast = new CountDownLatch(1);
+            other.onLook = isPast::countDown;
+            other.readiness.onReady(SelectionKey.OP_READ);
+            // The one that was marked before it has been looked at, too.
+            isPast.await();
+            key.interestOps(SelectionKey.OP_READ);
+            assertThat(selecting.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(seen.get()).isEqualTo(1);
+            assertThat(selector.selectedKeys()).containsExactly(key);
         }
     }
 

@@ -13,7 +13,9 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -109,17 +111,26 @@ class RandomOperationsTest {
                 assertThat(isOver).as(() -> state + " ends\n" + Wait.allThreads()).isTrue();
                 interfering.interrupt();
                 interfering.join();
-                check(state, first, forth, second);
-                check(state, second, back, first);
+                requireNoDefects(state, first, second);
+                check(state, forth, second);
+                check(state, back, first);
                 done.addAndGet(first.done() + second.done());
                 bytes.addAndGet(forth.received() + back.received());
             }
         }
 
-        private static void check(String state, RandomEnd from, RandomBytes bytes, RandomEnd to) {
-            if (from.defect() != null) {
-                throw new AssertionError(state, from.defect());
+        /** That of one end may follow from the other's. */
+        private static void requireNoDefects(String state, RandomEnd... ends) {
+            List<Throwable> defects = Arrays.stream(ends).map(RandomEnd::defect)
+                    .filter(Objects::nonNull).toList();
+            if (!defects.isEmpty()) {
+                AssertionError all = new AssertionError(state, defects.getFirst());
+                defects.stream().skip(1).forEach(all::addSuppressed);
+                throw all;
             }
+        }
+
+        private static void check(String state, RandomBytes bytes, RandomEnd to) {
             assertThat(bytes.received()).as(state).isLessThanOrEqualTo(bytes.sent());
             if (!to.hasQuit()) {
                 assertThat(to.hasSeenEnd()).as(state).isTrue();

@@ -68,8 +68,9 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             .allocate(Introduction.MOST_BYTES + DatagramHeader.MOST_DATAGRAM);
     private final DatagramCounts counts = new DatagramCounts();
     private final long boundNs = System.nanoTime();
-    /** How many arrivals came with an introduction. */
+    /** How many arrivals came with an introduction, and how many may. */
     private int unslotted;
+    private final int mostUnslotted;
     private @Nullable InetSocketAddress remote;
     private @Nullable IOException failure;
     private boolean isClosed;
@@ -133,10 +134,12 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
     /**
      * A datagram that nobody has taken.
      *
+     * @param side null if it occupies no slot
      * @param data behind its header
      * @param slot that it occupies, negative for none
      */
-    private record Arrival(Side side, InetSocketAddress source, ByteBuffer data, int slot) {}
+    private record Arrival(@Nullable Side side, InetSocketAddress source, ByteBuffer data,
+            int slot) {}
 
     private DatagramEndpoint(SocketEngine engine, SocketSettings settings, UdpSocket socket,
             ReadinessListener listener) {
@@ -145,6 +148,8 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         this.socket = socket;
         local = socket.local();
         this.listener = listener;
+        mostUnslotted = Math.min(settings.credits(),
+                Math.max(1, settings.receiveBytes() / DatagramHeader.MOST_DATAGRAM));
         reading = new SelectorWait(engine);
         writing = new SelectorWait(engine);
         closing = new SelectorWait(engine);
@@ -337,11 +342,15 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             LOG.log(System.Logger.Level.DEBUG, "an introduction was dropped", e);
         } finally {
             lock.unlock();
+            signal();
         }
-        signal();
     }
 
     private void onIntroduction(Introduction read, InetSocketAddress source) throws IOException {
+        if (read.hasData()) {
+            // First: it has arrived, even if the peer cannot be answered at this moment.
+            onIntroduced(source);
+        }
         Peer from = peer(source);
         boolean isNew = !from.state().isKnown()
                 || from.state().queuePairNumber() != read.queuePairNumber();
@@ -351,17 +360,20 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             SocketEvents.datagramPeer(new SocketEvents.Ends(queue.local(), source, queue.device(),
                     queue.number()), read.queuePairNumber());
         }
-        if (!read.hasData()) {
-            return;
+        if (read.hasData()) {
+            introduce(from, source, false);
         }
-        introduce(from, source, false);
+    }
+
+    /** A datagram has come behind an introduction. */
+    private void onIntroduced(InetSocketAddress source) {
         boolean fits = introductions.remaining() <= DatagramHeader.MOST_DATAGRAM;
-        if (fits && isWanted(source) && unslotted < from.side().queue.receives()) {
+        if (fits && isWanted(source) && unslotted < mostUnslotted) {
             ByteBuffer copy = ByteBuffer.allocate(introductions.remaining()).put(introductions)
                     .flip();
             unslotted++;
             counts.onReceived(copy.remaining());
-            arrivals.add(new Arrival(from.side(), source, copy, -1));
+            arrivals.add(new Arrival(null, source, copy, -1));
         } else {
             counts.onDropped();
         }
@@ -369,10 +381,11 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
 
     private void release(Arrival taken) {
         try {
-            if (taken.slot() < 0) {
+            Side side = taken.side();
+            if (side == null) {
                 unslotted--;
             } else if (!isFreed) {
-                taken.side().queue.postReceive(taken.slot());
+                side.queue.postReceive(taken.slot());
             }
         } catch (RdmaException e) {
             fail(e);

@@ -404,13 +404,18 @@ public final class SocketEngine implements Leadership {
         while (true) {
             if (mayLead() && isLed.compareAndSet(false, true)) {
                 leader = thread;
-                isWoken.set(false);
-                while (mayLead()) {
-                    turn(FOREVER_NS);
+                try {
                     isWoken.set(false);
+                    while (mayLead()) {
+                        if (!contain(() -> turn(FOREVER_NS))) {
+                            LockSupport.parkNanos(QUIET_NS);
+                        }
+                        isWoken.set(false);
+                    }
+                } finally {
+                    leader = null;
+                    isLed.set(false);
                 }
-                leader = null;
-                isLed.set(false);
             } else {
                 lookForOthers();
                 rest();
@@ -458,7 +463,7 @@ public final class SocketEngine implements Leadership {
         }
         lookedNs = System.nanoTime();
         isWoken.set(false);
-        turn(0);
+        boolean _ = contain(() -> turn(0));
         leader = null;
         isLed.set(false);
     }
@@ -485,7 +490,7 @@ public final class SocketEngine implements Leadership {
 
     private void runTasks() {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            contain(task);
+            boolean _ = contain(task);
         }
     }
 
@@ -499,7 +504,7 @@ public final class SocketEngine implements Leadership {
                 return leftNs;
             }
             timers.remove(next);
-            contain(next.task);
+            boolean _ = contain(next.task);
         }
         timerNs = FOREVER_NS;
         return FOREVER_NS;
@@ -534,7 +539,7 @@ public final class SocketEngine implements Leadership {
         }
         queue.acknowledgeEvents(1);
         if (queue.userContext() instanceof CompletionUser user) {
-            contain(user::onCompletions);
+            boolean _ = contain(user::onCompletions);
         }
     }
 
@@ -545,7 +550,7 @@ public final class SocketEngine implements Leadership {
         }
         try (event) {
             if (event.id().userContext() instanceof EventUser user) {
-                contain(() -> handle(user, event));
+                boolean _ = contain(() -> handle(user, event));
             }
         }
     }
@@ -558,12 +563,19 @@ public final class SocketEngine implements Leadership {
         }
     }
 
-    /** A defect of one connection must not end the others. */
-    private static void contain(Runnable task) {
+    /** A defect of one connection must not end the others, nor the thread that leads for them. {@return whether there was none} */
+    private static boolean contain(Runnable task) {
         try {
             task.run();
+            return true;
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "the connections go on after a defect of one", e);
+            try {
+                LOG.log(System.Logger.Level.ERROR, "the connections go on after a defect of one",
+                        e);
+            } catch (RuntimeException | Error notLogged) {
+                // Such as without memory or file descriptors.
+            }
+            return false;
         }
     }
 }

@@ -54,10 +54,19 @@ public final class UdpWatch {
     private synchronized void execute(Task task) throws IOException {
         Selector used = selector;
         if (used == null) {
-            used = JdkProvider.provider().openSelector();
-            selector = used;
-            Selector made = used;
-            Thread.ofPlatform().daemon().name("rdma4j-sockets-udp").start(() -> run(made));
+            Selector made = JdkProvider.provider().openSelector();
+            boolean isStarted = false;
+            try {
+                // Before it ends it takes this monitor, and then finds the task.
+                Thread.ofPlatform().daemon().name("rdma4j-sockets-udp").start(() -> run(made));
+                isStarted = true;
+            } finally {
+                if (!isStarted) {
+                    made.close();
+                }
+            }
+            selector = made;
+            used = made;
         }
         tasks.add(task);
         used.wakeup();
@@ -83,12 +92,16 @@ public final class UdpWatch {
         });
     }
 
-    /** A defect of one socket must not end the others. */
+    /** A defect of one socket must not end the others, nor the thread that serves them. */
     private static void contain(Task task, Selector used) {
         try {
             task.run(used);
-        } catch (IOException | RuntimeException e) {
-            LOG.log(System.Logger.Level.WARNING, "the sockets of datagrams go on", e);
+        } catch (IOException | RuntimeException | Error e) {
+            try {
+                LOG.log(System.Logger.Level.WARNING, "the sockets of datagrams go on", e);
+            } catch (RuntimeException | Error notLogged) {
+                // Such as without memory or file descriptors.
+            }
         }
     }
 

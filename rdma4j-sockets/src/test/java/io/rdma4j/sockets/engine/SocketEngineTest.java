@@ -13,9 +13,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -85,6 +89,38 @@ class SocketEngineTest {
             }
             // Other programs may have the processors for a while.
             assertThat(Collections.min(tookNs)).as("%s", tookNs).isLessThan(SOON_NS);
+        }
+    }
+
+    /** A defect of one connection, and then one of the log, end neither the thread nor what it does for the others. */
+    @Test
+    void othersAreHandledThoughALogFails() throws Exception {
+        Logger logger = Logger.getLogger(SocketEngine.class.getName());
+        CountDownLatch hasFailed = new CountDownLatch(1);
+        Handler failing = new Handler() {
+            @Override
+            public void publish(LogRecord logged) {
+                hasFailed.countDown();
+                throw new OutOfMemoryError("of the test");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(failing);
+        try {
+            engine.execute(() -> {
+                throw new IllegalStateException("of the test");
+            });
+            hasFailed.await();
+            CountDownLatch hasRun = new CountDownLatch(1);
+            engine.execute(hasRun::countDown);
+            assertThat(hasRun.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            logger.removeHandler(failing);
         }
     }
 }
