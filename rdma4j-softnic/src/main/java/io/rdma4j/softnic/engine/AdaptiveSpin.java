@@ -26,6 +26,8 @@ final class AdaptiveSpin {
     private long roundNs;
     private long lastNs;
     private long durationNs = LONGEST_NS / 2;
+    /** When others had run the engine last, at the end of this thread's last round. */
+    private long trafficNs;
     private final ProcessorContention contention;
 
     /** Long after the last packet. */
@@ -42,6 +44,16 @@ final class AdaptiveSpin {
         if (roundHasReceived) {
             lastNs = nowNs;
         }
+    }
+
+    /** The round ends, still as the owner. @param lastTrafficNs when others have run the engine last */
+    void onServed(long lastTrafficNs) {
+        trafficNs = lastTrafficNs;
+    }
+
+    /** {@return when others had run the engine last, at the end of the last round} */
+    long trafficNs() {
+        return trafficNs;
     }
 
     /**

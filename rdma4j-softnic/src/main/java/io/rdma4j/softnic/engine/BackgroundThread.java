@@ -20,6 +20,8 @@ final class BackgroundThread {
     /** Sleeps until a waiter leaves. */
     private volatile boolean isBackedOff;
     private long lastDrive;
+    /** It has run a round of which a waiter that has come since knows nothing. */
+    private boolean hasServed;
     private long patienceNs = LEAST_PATIENCE_NS;
 
     BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name,
@@ -86,14 +88,28 @@ final class BackgroundThread {
         if (drivenNs > 0) {
             LockSupport.parkNanos(driver, drivenNs);
         } else if (waiters.isOccupied()) {
+            noteRounds();
             backOff();
         } else {
-            long dueNs = driver.serve(null, spin);
+            long dueNs = serve();
             if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())
                     && !waiters.sleepInBackground(dueNs, spin)) {
                 // It sleeps there for a moment and then polls, or has just come to wait.
                 LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             }
+        }
+    }
+
+    private long serve() {
+        hasServed = true;
+        return driver.serve(null, spin);
+    }
+
+    /** A waiter has come: it may sleep, or be about to, by what was before the last round of this thread. */
+    private void noteRounds() {
+        if (hasServed) {
+            hasServed = false;
+            driver.noteTraffic(driver.nowNs());
         }
     }
 
@@ -109,7 +125,7 @@ final class BackgroundThread {
             return;
         }
         if (waiters.mayStandStill()) {
-            if (driver.serve(null, spin) != EngineDriver.AT_ONCE) {
+            if (serve() != EngineDriver.AT_ONCE) {
                 LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             }
             return;

@@ -587,6 +587,7 @@ public final class EngineDriver {
                 // Another thread will sleep by this state, not by an older one. A waiter that only looked has changed nothing.
                 lastTrafficNs = nowNs;
             }
+            spin.onServed(lastTrafficNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             letGo();
@@ -602,11 +603,12 @@ public final class EngineDriver {
      * @return whether the selector has something
      */
     boolean sleep(long wantedNs, AdaptiveSpin spin, @Nullable Selector selector) {
-        // Announced first: a thread that runs the engine from now on wakes this one; one that ran it before is noticed
-        // by the time of its traffic.
+        // Announced first: a thread that runs the engine from now on wakes this one; one that ran it since this thread's last
+        // round is noticed by the time of its traffic, however long ago that is.
         asleepUntilNs = wantedNs;
         long nowNs = clock.getAsLong();
-        boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
+        long trafficNs = lastTrafficNs;
+        boolean isRecent = trafficNs != spin.trafficNs() || nowNs - trafficNs < RECENT_NS;
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
         // A polling thread may have held packets back; from now on it sees that it has to wake this thread.
