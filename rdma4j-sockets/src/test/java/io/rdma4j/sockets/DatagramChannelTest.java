@@ -70,7 +70,7 @@ class DatagramChannelTest {
             SocketAddress from = client.getLocalAddress();
             Future<Void> answered = answering.submit(() -> answer(server, from));
             AtomicInteger seen = new AtomicInteger();
-            again.scheduleWithFixedDelay(() -> {
+            Future<?> _ = again.scheduleWithFixedDelay(() -> {
                 int now = number.get();
                 if (seen.getAndSet(now) == now) {
                     write(client, now);
