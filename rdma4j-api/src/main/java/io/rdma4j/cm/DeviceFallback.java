@@ -93,14 +93,14 @@ final class DeviceFallback {
 
     /** What becomes known of the id's destination. */
     private interface DestinationReport {
-        void report(InetSocketAddress destination, String device);
+        void accept(InetSocketAddress destination, String device);
     }
 
     private void note(DestinationReport report) {
         InetSocketAddress peer = addresses.peer();
         DeviceLease own = addresses.lease();
         if (peer != null && own != null) {
-            report.report(peer, own.device().name());
+            report.accept(peer, own.device().name());
         }
     }
 

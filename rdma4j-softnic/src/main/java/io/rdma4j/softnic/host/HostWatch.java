@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The present network interfaces, and who is notified of changes. While somebody does, one thread sleeps until the system
+ * The present network interfaces, and who is notified of changes. While somebody is, one thread sleeps until the system
  * reports a change; it ends when it wakes and nobody does any more. Thread safe.
  */
 public final class HostWatch {
