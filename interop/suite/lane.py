@@ -165,12 +165,25 @@ class Lane:
 
     def _native(self, kind, chosen, guest, linux, soft, look):
         """Java on the kernel's device of a guest, with the C programs of another one and with Java's own device."""
+        trials = self._native_trials(guest, linux, soft, look)
+        for cell in chosen:
+            by = trials[cell.peer]
+            self._note(kind, self._run(by, cell))
+            if by.stuck:
+                print(f"{self._number}: a process is left though it was killed, and keeps its port: the guests boot again", flush=True)
+                for each in (guest, linux.guest):
+                    each.reboot()
+                for each in (guest, linux.guest):
+                    each.await_boot()
+                guest.drive(linux.driver)
+                linux.settle()
+                trials = self._native_trials(guest, linux, soft, look)
+
+    def _native_trials(self, guest, linux, soft, look):
         native = endpoints.JavaOnKernelDevice(guest, linux.driver)
         # Whose packets are those of a device of rdma4j's.
-        trials = {"c": Trial(native, linux, self._own, self._folder, self._dissector, set(), look),
-                  "soft": Trial(native, soft, self._own, self._folder, self._dissector, packed(soft.address), look)}
-        for cell in chosen:
-            self._note(kind, self._run(trials[cell.peer], cell))
+        return {"c": Trial(native, linux, self._own, self._folder, self._dissector, set(), look),
+                "soft": Trial(native, soft, self._own, self._folder, self._dissector, packed(soft.address), look)}
 
     def _between_guests(self, guest):
         try:

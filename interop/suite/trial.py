@@ -86,6 +86,8 @@ class Trial:
         self._dissector = dissector
         self._own_addresses = own_addresses
         self._count = 0
+        # The ends of the last run where a process is left: a kernel does not let it go, though it was killed.
+        self.stuck = []
 
     def run(self, cell):
         tool = tools.of(cell)
@@ -126,10 +128,11 @@ class Trial:
         seconds *= self._java.slowness
         patience = self._patience(tool, cell)
         tool.prepare(cell, serving)
+        self.stuck = []
         program, words = tool.call(cell, serving.end(cell.family, asking), True, serving.is_java)
         server, is_ready = serving.start_server(program, words + (patience if serving.is_java else []), tool.ready)
         if not is_ready:
-            server.stop()
+            self._stop(serving, server)
             return server, None, "the server did not become ready"
         program, words = tool.call(cell, asking.end(cell.family, serving), False, asking.is_java)
         client = None
@@ -138,9 +141,14 @@ class Trial:
             reason = self.await_ends(tool, server, client, java_serves, seconds)
             return server, client, reason or (tool.check(cell, serving) if client.status == 0 else "")
         finally:
-            for process in (server, client):
-                if process is not None:
-                    process.stop()
+            self._stop(serving, server)
+            if client is not None:
+                self._stop(asking, client)
+
+    def _stop(self, end, process):
+        process.stop()
+        if process.status is None:
+            self.stuck.append(end)
 
     def _patience(self, tool, cell):
         """The option that says how long Java waits for its peer, if that is not the usual time. The peer of a slow JVM
