@@ -62,10 +62,11 @@ class DatagramChannelTest {
     @Test
     void bothSidesExchangeDatagrams() throws Exception {
         AtomicInteger number = new AtomicInteger();
-        try (RdmaDatagramChannel server = bound();
-                RdmaDatagramChannel client = open();
-                ExecutorService answering = Executors.newSingleThreadExecutor();
-                ScheduledExecutorService again = Executors.newSingleThreadScheduledExecutor()) {
+        // Closing the channels ends what the threads wait for.
+        try (ExecutorService answering = Executors.newSingleThreadExecutor();
+                ScheduledExecutorService again = Executors.newSingleThreadScheduledExecutor();
+                RdmaDatagramChannel server = bound();
+                RdmaDatagramChannel client = open()) {
             client.connect(Objects.requireNonNull(server.getLocalAddress()));
             SocketAddress from = client.getLocalAddress();
             Future<Void> answered = answering.submit(() -> answer(server, from));
