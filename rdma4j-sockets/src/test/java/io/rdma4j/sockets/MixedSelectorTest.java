@@ -24,7 +24,6 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -345,19 +344,10 @@ class MixedSelectorTest {
             Front front = new Front();
             front.configureBlocking(false);
             SelectionKey key = front.register(selector, SelectionKey.OP_READ);
-            AtomicReference<Object> seen = new AtomicReference<>();
-            Thread selecting = Thread.ofPlatform().start(() -> {
-                try {
-                    seen.set(selector.select());
-                } catch (IOException | RuntimeException e) {
-                    seen.set(e);
-                }
-            });
-            Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
+            OneSelection selecting = OneSelection.waiting(selector);
             front.standBefore(pair.channel());
             pair.peer().write(ByteBuffer.allocate(1));
-            selecting.join();
-            assertThat(seen.get()).isEqualTo(1);
+            selecting.assertFinds(1);
             for (int i = 0; i < 10; i++) {
                 assertThat(selector.selectedKeys()).containsExactly(key);
                 selector.selectedKeys().clear();
@@ -375,45 +365,12 @@ class MixedSelectorTest {
         }
     }
 
-    /** A channel that becomes ready when the test says so. */
-    private static final class Switched extends BareChannel {
-        private volatile boolean isReady;
-        private volatile Runnable onLook = () -> {};
-        private final ChannelReadiness readiness = new ChannelReadiness() {
-            @Override
-            int readyOps(int operations) {
-                onLook.run();
-                return isReady ? operations : 0;
-            }
-        };
-
-        Switched() throws IOException {
-            configureBlocking(false);
-        }
-
-        void becomeReady() {
-            isReady = true;
-            readiness.onReady(SelectionKey.OP_READ);
-        }
-
-        @Override
-        public ChannelReadiness readiness() {
-            return readiness;
-        }
-
-        @Override
-        protected void implConfigureBlocking(boolean isBlocking) {}
-
-        @Override
-        protected void implCloseSelectableChannel() {}
-    }
-
     /** A channel becomes ready after it was looked at, and before the thread waits among the JDK's, because another one leads. */
     @Test
     void readyBetweenTheLookAndTheWait() throws Exception {
         try (Selector selector = RdmaSockets.openSelector();
-                Switched first = new Switched();
-                Switched second = new Switched()) {
+                SwitchedChannel first = new SwitchedChannel();
+                SwitchedChannel second = new SwitchedChannel()) {
             Line pipe = ofPipe(selector);
             SelectionKey key = first.register(selector, SelectionKey.OP_READ);
             second.register(selector, SelectionKey.OP_READ);
@@ -422,17 +379,9 @@ class MixedSelectorTest {
                     first.becomeReady();
                 }
             };
-            AtomicReference<Object> seen = new AtomicReference<>();
             // A virtual thread never leads.
-            Thread selecting = Thread.ofVirtual().start(() -> {
-                try {
-                    seen.set(selector.select());
-                } catch (IOException | RuntimeException e) {
-                    seen.set(e);
-                }
-            });
-            assertThat(selecting.join(Duration.ofSeconds(10))).isTrue();
-            assertThat(seen.get()).isEqualTo(1);
+            OneSelection selecting = OneSelection.begin(selector, Thread.ofVirtual());
+            selecting.assertFinds(1);
             assertThat(selector.selectedKeys()).containsExactly(key);
             pipe.end().close();
         }
@@ -442,29 +391,20 @@ class MixedSelectorTest {
     @Test
     void interestThatGoesAndComes() throws Exception {
         try (Selector selector = RdmaSockets.openSelector();
-                Switched channel = new Switched();
-                Switched other = new Switched()) {
+                SwitchedChannel channel = new SwitchedChannel();
+                SwitchedChannel other = new SwitchedChannel()) {
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
             other.register(selector, SelectionKey.OP_READ);
-            AtomicReference<Object> seen = new AtomicReference<>();
-            Thread selecting = Thread.ofPlatform().start(() -> {
-                try {
-                    seen.set(selector.select());
-                } catch (IOException | RuntimeException e) {
-                    seen.set(e);
-                }
-            });
-            Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
+            OneSelection selecting = OneSelection.waiting(selector);
             key.interestOps(0);
             channel.becomeReady();
             CountDownLatch isPast = new CountDownLatch(1);
             other.onLook = isPast::countDown;
-            other.readiness.onReady(SelectionKey.OP_READ);
+            other.mark();
             // The one that was marked before it has been looked at, too.
             isPast.await();
             key.interestOps(SelectionKey.OP_READ);
-            assertThat(selecting.join(Duration.ofSeconds(10))).isTrue();
-            assertThat(seen.get()).isEqualTo(1);
+            selecting.assertFinds(1);
             assertThat(selector.selectedKeys()).containsExactly(key);
         }
     }
@@ -479,23 +419,14 @@ class MixedSelectorTest {
             register(rdma, selector);
             SelectionKey key = register(tcp, selector);
             for (int i = 0; i < 10; i++) {
-                AtomicReference<Object> seen = new AtomicReference<>();
-                Thread selecting = Thread.ofPlatform().start(() -> {
-                    try {
-                        seen.set(selector.select());
-                    } catch (IOException | RuntimeException e) {
-                        seen.set(e);
-                    }
-                });
-                Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
+                OneSelection selecting = OneSelection.waiting(selector);
                 SelectionKey gone = register(passing, selector);
                 gone.cancel();
                 passing.channel().configureBlocking(true);
                 passing.peer().write(ByteBuffer.allocate(1));
                 assertThat(passing.channel().read(ByteBuffer.allocate(1))).isOne();
                 tcp.peer().write(ByteBuffer.allocate(1));
-                selecting.join();
-                assertThat(seen.get()).isEqualTo(1);
+                selecting.assertFinds(1);
                 assertThat(selector.selectedKeys()).containsExactly(key);
                 selector.selectedKeys().clear();
                 assertThat(tcp.channel().read(ByteBuffer.allocate(9))).isOne();

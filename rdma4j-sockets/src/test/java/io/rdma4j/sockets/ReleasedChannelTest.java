@@ -15,7 +15,6 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.nio.channels.spi.AbstractSelector;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -204,14 +203,7 @@ class ReleasedChannelTest {
         stays.register(selector, SelectionKey.OP_READ);
         SelectionKey gone = goes.register(selector, SelectionKey.OP_READ);
         assertThat(selector.selectNow()).isZero();
-        Thread selecting = Thread.ofPlatform().daemon().start(() -> {
-            try {
-                selector.select();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
-        Wait.until("it selects", () -> SelectorThreadTest.isSelecting(selecting));
+        OneSelection selecting = OneSelection.waiting(selector);
         CountDownLatch hasGate = new CountDownLatch(1);
         CountDownLatch mayLook = new CountDownLatch(1);
         Thread releasing = Thread.ofPlatform().daemon().unstarted(() -> {
@@ -235,11 +227,12 @@ class ReleasedChannelTest {
         releasing.start();
         hasGate.await();
         Wait.until("it waits to be let in again",
-                () -> isIn(selecting, "enter") && selecting.getState() == Thread.State.WAITING);
+                () -> isIn(selecting.thread(), "enter")
+                        && selecting.thread().getState() == Thread.State.WAITING);
         selector.wakeup();
         mayLook.countDown();
         releasing.join();
-        assertThat(selecting.join(Duration.ofSeconds(10))).isTrue();
+        selecting.assertFinds(0);
         selector.close();
         stays.close();
         goes.close();

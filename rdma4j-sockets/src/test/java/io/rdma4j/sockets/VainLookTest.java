@@ -7,14 +7,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -101,56 +99,14 @@ class VainLookTest {
         }
     }
 
-    /** A channel of no device that counts how often it is polled. */
-    private static final class Polled extends BareChannel {
-        private final AtomicInteger polls = new AtomicInteger();
-        private volatile boolean isReady;
-        private final ChannelReadiness readiness = new ChannelReadiness() {
-            @Override
-            int readyOps(int operations) {
-                return isReady ? operations : 0;
-            }
-
-            @Override
-            void poll() {
-                polls.incrementAndGet();
-            }
-        };
-
-        void becomeReady() {
-            isReady = true;
-            readiness.onReady(SelectionKey.OP_READ);
-        }
-
-        @Override
-        public ChannelReadiness readiness() {
-            return readiness;
-        }
-
-        @Override
-        protected void implConfigureBlocking(boolean isBlocking) {}
-
-        @Override
-        protected void implCloseSelectableChannel() {}
-    }
-
     @Test
     void selectionThatHasWaitedDoesNotPollOnceMore() throws Exception {
-        try (Selector selector = RdmaSockets.openSelector(); Polled channel = new Polled()) {
-            channel.configureBlocking(false);
+        try (Selector selector = RdmaSockets.openSelector();
+                SwitchedChannel channel = new SwitchedChannel()) {
             channel.register(selector, SelectionKey.OP_READ);
-            AtomicReference<Object> seen = new AtomicReference<>();
-            Thread selecting = Thread.ofPlatform().start(() -> {
-                try {
-                    seen.set(selector.select());
-                } catch (IOException | RuntimeException e) {
-                    seen.set(e);
-                }
-            });
-            Wait.until("the thread selects", () -> SelectorThreadTest.isSelecting(selecting));
+            OneSelection selecting = OneSelection.waiting(selector);
             channel.becomeReady();
-            selecting.join();
-            assertThat(seen.get()).isEqualTo(1);
+            selecting.assertFinds(1);
             assertThat(channel.polls).hasValue(0);
         }
     }
