@@ -48,7 +48,9 @@ class KilledPeerTest {
                     .as("these tests run on the class path, which their peers are given").isFalse();
             List<String> command = new ArrayList<>(
                     List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+                            "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                            // Without native access it would not share UDP port 4791 of loopback.
+                            "--enable-native-access=ALL-UNNAMED", "-cp",
                             System.getProperty("java.class.path"), SilentPeer.class.getName()));
             command.addAll(List.of(arguments));
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
