@@ -4,6 +4,7 @@ package io.rdma4j.examples;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Each example against a process that is killed while the example waits for its next word. */
+@Tag("processes")
 @Timeout(120)
 class KilledPeerTest {
     private static final Patience SHORT = new Patience(Duration.ofMillis(500));

@@ -92,6 +92,7 @@ class ProgramsTest {
     }
 
     @ParameterizedTest
+    @Tag("processes")
     @MethodSource("two")
     void readsByAnActiveGroupBringTheGrowingText(Way way, Plug plug, Version version)
             throws Exception {
@@ -105,12 +106,14 @@ class ProgramsTest {
     }
 
     @Test
+    @Tag("processes")
     void pollingReadsMoveEveryByte() throws Exception {
         pollingReads(
                 new Pair(Way.ROCE_THROUGH_THE_NETWORK, Plug.CLASS_PATH, Version.V2_1, directory));
     }
 
     @ParameterizedTest
+    @Tag("processes")
     @ValueSource(ints = {1, 16})
     void pollingMessagesDoNotStop(int depth) throws Exception {
         pollingMessages(new Pair(Way.ROCE_IN_MEMORY, Plug.CLASS_PATH, Version.V2_1, directory),
@@ -119,6 +122,7 @@ class ProgramsTest {
 
     /** DiSNI's default is no retry, for a NIC answers while its JVM pauses. */
     @Test
+    @Tag("processes")
     void pausingPeerIsWaitedFor() throws Exception {
         Pair pair = new Pair(Way.ROCE_IN_MEMORY, Plug.CLASS_PATH, Version.V2_1, directory);
         String[] size = {"-s", "64", "-k", "300000"};
@@ -133,6 +137,7 @@ class ProgramsTest {
     }
 
     @Test
+    @Tag("processes")
     void comparisonWithTcpEnds() throws Exception {
         comparisonWithTcp(
                 new Pair(Way.ROCE_IN_MEMORY, Plug.CLASS_PATH, Version.V2_1, directory));

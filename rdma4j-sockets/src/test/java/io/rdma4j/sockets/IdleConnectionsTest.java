@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -9,6 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.List;
 
 /** What a connection costs that does nothing: see {@link IdleConnections}. */
+@Tag("processes")
 @EnabledOnOs(OS.LINUX)
 class IdleConnectionsTest {
     private static final int MOST_BYTES = 16 << 10;

@@ -12,6 +12,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two processes, of which one ends while it sends. */
+@Tag("processes")
 class DyingPeerTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 

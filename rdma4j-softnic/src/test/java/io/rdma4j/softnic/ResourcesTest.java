@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,6 +16,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the device holds of its machine, in processes of their own. */
+@Tag("processes")
 class ResourcesTest {
     private static final List<String> WITHOUT_COLLECTOR = List.of(
             "-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC",

@@ -2,6 +2,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.testkit.Wait;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two processes, of which one reads large messages from the memory of the other, whatever becomes of that. */
+@Tag("processes")
 @EnabledOnOs(OS.LINUX)
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class LentMemoryProcessesTest {

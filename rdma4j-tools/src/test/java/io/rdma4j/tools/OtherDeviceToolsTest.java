@@ -2,6 +2,7 @@
 package io.rdma4j.tools;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,6 +17,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Clients that name no device, of a server that has iWARP alone. What is remembered of a port is nothing to another test. */
+@Tag("processes")
 @ExtendWith(NothingStaysOpen.class)
 class OtherDeviceToolsTest {
     private static final String DEVICE = "rdma4j.device";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What programs do on other systems, as far as Linux can show it: JVMs that are told that they run there, and so take the ways
  * of the JDK alone. What these systems themselves do otherwise stands in {@code docs/start/systems.md}.
  */
+@Tag("processes")
 class OtherSystemsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 

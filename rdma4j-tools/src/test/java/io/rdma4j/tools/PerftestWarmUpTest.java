@@ -12,6 +12,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What perftest's tools do before they measure. */
+@Tag("processes")
 @ExtendWith({NothingStaysOpen.class, OwnAddress.class})
 class PerftestWarmUpTest {
     @ParameterizedTest

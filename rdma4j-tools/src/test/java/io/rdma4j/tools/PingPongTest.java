@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -162,6 +163,7 @@ class PingPongTest {
 
     /** What is lost of the warm-up is no failure, and the warm-up ends. The one message that counts may be lost, too. */
     @Test
+    @Tag("processes")
     void warmUpSurvivesLosses() throws Exception {
         Start lossy = arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=2%"),
                 arguments.toArray(String[]::new));
@@ -188,6 +190,7 @@ class PingPongTest {
 
     /** The last acknowledgements are lost as often as others; no side ends before the peer has them. */
     @ParameterizedTest
+    @Tag("processes")
     @CsvSource({"ibv_rc_pingpong, -c -n 40", "ibv_srq_pingpong, -e -c -n 40"})
     void sidesThatLoseAFifthOfAllPacketsBothFinish(String tool, String options) throws Exception {
         play(arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=20%"),
@@ -316,6 +319,7 @@ class PingPongTest {
     }
 
     @Test
+    @Tag("processes")
     void killedPeerEndsAServer() throws Exception {
         assertServerEnds(Program::new, "ibv_rc_pingpong", " -e");
     }
@@ -341,6 +345,7 @@ class PingPongTest {
     }
 
     @Test
+    @Tag("processes")
     void killedPeerEndsAClient() throws Exception {
         assertClientEnds(Program::new, "ibv_rc_pingpong", " -e");
     }

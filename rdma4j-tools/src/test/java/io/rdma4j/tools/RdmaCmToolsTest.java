@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -320,6 +321,7 @@ class RdmaCmToolsTest {
     }
 
     @ParameterizedTest
+    @Tag("processes")
     @ValueSource(strings = {"", " -q"})
     void killedRpingEndsTheOtherSide(String options) throws Exception {
         try (Running server = start("rping -s -v --patience 1 " + AT_ADDRESS + options)) {

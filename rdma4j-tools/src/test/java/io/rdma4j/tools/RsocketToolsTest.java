@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ class RsocketToolsTest {
     }
 
     @Test
+    @Tag("processes")
     void processesExchangeTransfers() throws Exception {
         play(Program::new, "rstream", "-T v -T b -I 2 -C 10 -S 70000");
     }
@@ -65,6 +67,7 @@ class RsocketToolsTest {
     }
 
     @Test
+    @Tag("processes")
     void processesExchangeDatagrams() throws Exception {
         exchangeDatagrams(Program::new, "-T e -T a -C 300 -S 1500");
     }
@@ -132,6 +135,7 @@ class RsocketToolsTest {
 
     /** A process that is killed says nothing over RoCE: no kernel speaks for it. */
     @Test
+    @Tag("processes")
     void serverOfCopiesServesTheNextClientAfterOneThatWasKilled(@TempDir Path folder)
             throws Exception {
         Path file = Files.write(folder.resolve("file"), new byte[10]);
@@ -149,6 +153,7 @@ class RsocketToolsTest {
     }
 
     @Test
+    @Tag("processes")
     void clientOfCopiesDoesNotWaitForAServerThatWasKilled(@TempDir Path folder) throws Exception {
         Path file = Files.write(folder.resolve("file"), new byte[10]);
         try (Program server = silentPeer("server", "listening");

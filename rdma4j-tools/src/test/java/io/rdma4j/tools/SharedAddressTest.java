@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -15,6 +16,7 @@ import java.util.Map;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Processes at one address, as two terminals start them. Clients are in this process, which shares it with the servers. */
+@Tag("processes")
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(NothingStaysOpen.class)
 class SharedAddressTest {

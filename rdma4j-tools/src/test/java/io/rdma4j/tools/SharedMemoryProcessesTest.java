@@ -12,6 +12,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two processes whose messages pass through memory that both have mapped. */
+@Tag("processes")
 @EnabledOnOs(OS.LINUX)
 class SharedMemoryProcessesTest {
     private static final String ADDRESS = Loopback.OWN;

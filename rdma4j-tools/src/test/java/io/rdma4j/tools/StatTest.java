@@ -5,6 +5,7 @@ import io.rdma4j.protocol.count.Counter;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The counters of another process, as {@code rdma4j stat} shows them. */
+@Tag("processes")
 @ExtendWith(NothingStaysOpen.class)
 class StatTest {
     /** Two programs that have sent a message each and then do nothing; packets of the second are impaired. */
