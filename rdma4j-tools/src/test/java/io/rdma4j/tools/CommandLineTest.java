@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -327,6 +328,7 @@ class CommandLineTest {
     }
 
     @Test
+    @Tag("processes")
     void demoThatIsTerminatedTakesItsProcessesAndUnfinishedFilesAlong(@TempDir Path directory)
             throws Exception {
         Path file = directory.resolve("endless");

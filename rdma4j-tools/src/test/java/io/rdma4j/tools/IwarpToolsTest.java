@@ -52,7 +52,7 @@ class IwarpToolsTest {
 
     @Test
     void listThatThePeerCannotReceiveIsRefused() throws Exception {
-        String line = "ib_send_bw -n 40 -l 4 -r 2 -F -R -d iwarp_lo -p ";
+        String line = "ib_send_bw --patience 3 -n 40 -l 4 -r 2 -F -R -d iwarp_lo -p ";
         try (Running server = start(line + "0");
                 Running client = start(line + server.port()
                         + " 127.0.0.1")) {

@@ -217,6 +217,7 @@ class PerftestTest {
 
     /** A device has addresses of both IP versions, and the client's choice decides. */
     @ParameterizedTest
+    @Tag("processes")
     @ValueSource(strings = {"roce_lo", "iwarp_lo"})
     void connectionManagerConnectsADeviceByIpv6(String device) throws Exception {
         String address = "::1";

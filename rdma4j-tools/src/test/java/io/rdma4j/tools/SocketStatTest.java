@@ -4,6 +4,7 @@ package io.rdma4j.tools;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,7 @@ import java.util.Objects;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The sockets of another process, as {@code rdma4j stat --sockets} shows them. */
+@Tag("processes")
 @ExtendWith(NothingStaysOpen.class)
 class SocketStatTest {
     private static @Nullable Program started;

@@ -24,8 +24,9 @@ class PingPongLoopTest {
             Mtu.MTU_1024,
             EnumSet.noneOf(Feature.class));
 
+    /** Sleeps: until the retries are over it takes seconds. */
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
-            "-n", "1", "-d", "roce_lo");
+            "-n", "1", "-e", "-d", "roce_lo");
     private final PingPongOptions three = CommandLine.populateCommand(new PingPongOptions(), "-n",
             "3", "-d", "roce_lo");
 
