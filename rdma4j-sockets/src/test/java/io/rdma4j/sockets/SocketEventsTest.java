@@ -117,7 +117,7 @@ class SocketEventsTest {
     @Test
     void attemptThatTheProgramGivesUpIsCancelled() throws Exception {
         long pid = ProcessHandle.current().pid();
-        String address = "127.91." + (pid >> 8 & 0xff) + "." + ((pid & 0xfe) | 1);
+        String address = "127.91." + (pid >>> 7 & 0xff) + "." + (1 + (pid & 0x7f));
         InetSocketAddress silent = new InetSocketAddress(address, 7);
         // Takes the requests of the connection manager, and does not answer.
         try (DatagramSocket _ = new DatagramSocket(new InetSocketAddress(address, ROCE_PORT));

@@ -58,7 +58,8 @@ abstract class CmStage {
 
     private static String address(int first) {
         long pid = ProcessHandle.current().pid();
-        return "127." + (first + (pid >>> 16 & 63)) + "." + (pid >>> 8 & 255) + "." + (pid & 255);
+        return "127." + (first + (pid >>> 15 & 63)) + "." + (pid >>> 7 & 255) + "."
+                + (1 + (pid & 127));
     }
 
     /** {@return an address of each IP version, to be asked for with {@link #requirePresent}} */

@@ -25,8 +25,26 @@ public final class AddressRefusal {
                 address.getHostAddress() + " is not an address of this machine", cause);
     }
 
+    /** {@return whether the JDK binds no IPv4 socket to it: it takes 127.x.y.255 for a broadcast address, as Linux does not} */
+    public static boolean isRefusedByJdk(InetAddress address, IOException cause) {
+        return cause instanceof BindException && address.isLoopbackAddress()
+                && address instanceof Inet4Address && (address.getAddress()[3] & 0xff) == 0xff;
+    }
+
+    /** {@return EADDRNOTAVAIL, for {@link #isRefusedByJdk}} */
+    public static RdmaException refusedByJdk(String operation, InetAddress address,
+            IOException cause) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, operation,
+                "Java binds no socket to " + address.getHostAddress()
+                        + "; take a loopback address that does not end in 255",
+                cause);
+    }
+
     /** {@return why the JDK could not bind to an address} */
     static RdmaException ofBinding(InetAddress address, IOException cause) {
+        if (isRefusedByJdk(address, cause)) {
+            return refusedByJdk("open device", address, cause);
+        }
         return switch (Errno.ofNumber(SocketErrors.numberOf(cause))) {
             case EADDRNOTAVAIL -> notOurs(address, cause);
             case EADDRINUSE -> taken(address, cause);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.softnic.network.stream.HeldPort;
 import io.rdma4j.verbs.Errno;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -8,9 +9,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class AddressRefusalTest {
     private static final InetAddress OURS = InetAddress.ofLiteral("127.0.0.1");
@@ -42,5 +45,21 @@ class AddressRefusalTest {
                         + " (EMFILE)");
         assertThat(AddressRefusal.ofBinding(OURS, new SocketException("Zu viele offene Dateien")))
                 .hasMessage("open device: UDP port 4791 of 127.0.0.1: Zu viele offene Dateien");
+    }
+
+    /** Whatever the system would say: the JDK does not ask it. */
+    @Test
+    void loopbackAddressThatTheJdkRefusesIsNamed() throws Exception {
+        InetAddress refused = InetAddress.ofLiteral("127.0.0.255");
+        String reason = "Java binds no socket to 127.0.0.255; take a loopback address that does not"
+                + " end in 255 (EADDRNOTAVAIL)";
+        assertThatThrownBy(() -> HeldPort.at(new InetSocketAddress(refused, 0)))
+                .hasMessage("bind address: " + reason);
+        PortableNetwork network = new PortableNetwork(NetworkContract.loopback());
+        try {
+            assertThatThrownBy(() -> network.open(refused)).hasMessage("open device: " + reason);
+        } finally {
+            network.close();
+        }
     }
 }

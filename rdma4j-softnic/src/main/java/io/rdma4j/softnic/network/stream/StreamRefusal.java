@@ -64,6 +64,9 @@ public final class StreamRefusal {
 
     /** {@return why the JDK could not have an address and a port} */
     static RdmaException of(String operation, InetSocketAddress at, IOException cause) {
+        if (AddressRefusal.isRefusedByJdk(at.getAddress(), cause)) {
+            return AddressRefusal.refusedByJdk(operation, at.getAddress(), cause);
+        }
         int number = SocketErrors.numberOf(cause);
         return switch (Errno.ofNumber(number)) {
             case EMFILE -> noDescriptor(operation, cause);
