@@ -86,6 +86,7 @@ class ProgramsTest {
     }
 
     @ParameterizedTest
+    @Tag("processes")
     @MethodSource("few")
     void verbsByHandReadTheTextOfTheServer(Way way, Plug plug, Version version) throws Exception {
         verbsByHand(new Pair(way, plug, version, directory));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -10,6 +11,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Virtual threads park, and never pin the thread that carries them: see {@link OneCarrier}. */
+@Tag("processes")
 @Timeout(120)
 class OneCarrierTest {
     @ParameterizedTest

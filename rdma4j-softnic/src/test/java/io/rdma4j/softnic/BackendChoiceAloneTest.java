@@ -10,6 +10,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Which network serves a device, and what is said about it. */
+@Tag("processes")
 class BackendChoiceAloneTest {
     private static RdmaDevice loopback() throws RdmaException {
         return RdmaDevices.find("roce_lo");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -12,6 +13,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Devices in a JVM whose own channels go over devices. */
+@Tag("processes")
 class ForeignProviderAloneTest {
     private static final String EXPORT = "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED";
 

@@ -2,6 +2,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** ARCHITECTURE.md names the classes that a SEND passes, and {@link SendPath} sees them: none may come without being told there. */
+@Tag("processes")
 class SendPathTest {
     /** Values, tables of standards, structures of C, counters and timers, which say nothing of the way. */
     private static final Set<String> VALUES = Set.of("ApplicationMemory", "CongestionWindow",

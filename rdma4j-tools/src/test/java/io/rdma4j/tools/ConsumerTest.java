@@ -6,6 +6,7 @@ import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.verbs.RdmaDevice;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A program of a user, with this project's modules, the JDK and nothing else: it is compiled against the
  * API and run with the software NIC, on the class path, on the module path and in an image of its own.
  */
+@Tag("processes")
 class ConsumerTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Path SOURCES = Path.of("src", "test", "resources", "consumer");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The tools on the module path, where nothing lies but what they need: they work as on the class path. */
+@Tag("processes")
 class ModulePathTest {
     @Test
     void devicesAreDescribedInTheSameWords() throws Exception {
