@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import java.util.List;
 
@@ -10,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The tools on the module path, where nothing lies but what they need: they work as on the class path. */
 @Tag("processes")
+@ExtendWith(LoopbackAlone.class)
 class ModulePathTest {
     @Test
     void devicesAreDescribedInTheSameWords() throws Exception {

@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * of the JDK alone. What these systems themselves do otherwise stands in {@code docs/start/systems.md}.
  */
 @Tag("processes")
+@ExtendWith(LoopbackAlone.class)
 class OtherSystemsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 

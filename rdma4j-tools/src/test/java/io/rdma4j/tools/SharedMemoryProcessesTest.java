@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import java.util.List;
 
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two processes whose messages pass through memory that both have mapped. */
 @Tag("processes")
+@ExtendWith(LoopbackAlone.class)
 @EnabledOnOs(OS.LINUX)
 class SharedMemoryProcessesTest {
     private static final String ADDRESS = Loopback.OWN;
