@@ -68,8 +68,23 @@ final class BackgroundThread {
 
     private void run() {
         try {
+            boolean hasFailed = false;
             while (driver.isServed()) {
-                runOrStayAway();
+                boolean isRetry = driver.isInDoubt();
+                try {
+                    if (isRetry) {
+                        serve();
+                    } else {
+                        runOrStayAway();
+                        hasFailed = false;
+                    }
+                } catch (Error failure) {
+                    // Memory, for one, may be short for a moment.
+                    if (isRetry || hasFailed) {
+                        throw failure;
+                    }
+                    hasFailed = driver.isLeftToBackground(failure);
+                }
             }
         } catch (RuntimeException | Error fatal) {
             driver.fail(fatal);

@@ -89,7 +89,7 @@ public final class EngineDriver {
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     private volatile boolean isEnded;
     private final AtomicBoolean hasFailed = new AtomicBoolean();
-    /** A round of another thread has failed; the background thread tries one, even if threads poll. */
+    /** A round has failed; the background thread tries one, even if threads poll or wait. */
     private volatile boolean isInDoubt;
 
     /**
@@ -205,12 +205,12 @@ public final class EngineDriver {
     }
 
     /**
-     * Work has failed that is not the caller's own. The background thread does it again; if that fails as well, the device has
-     * failed ({@link #fail}).
+     * A round has failed, which is not the business of the thread that ran it. The background thread runs another; if that fails as
+     * well, the device has failed ({@link #fail}).
      *
      * @return false without a background thread
      */
-    private boolean isLeftToBackground(Throwable failure) {
+    boolean isLeftToBackground(Throwable failure) {
         if (background == null) {
             return false;
         }
@@ -542,6 +542,11 @@ public final class EngineDriver {
     /** {@return whether the engine could not go on: it runs no round any more, only tasks} */
     public boolean hasFailed() {
         return hasFailed.get();
+    }
+
+    /** {@return whether a round has failed and none has succeeded since} */
+    boolean isInDoubt() {
+        return isInDoubt;
     }
 
     /**

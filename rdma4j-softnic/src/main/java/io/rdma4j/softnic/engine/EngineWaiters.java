@@ -141,8 +141,13 @@ final class EngineWaiters implements ProgressDriver {
                     selectedNs = nowNs;
                 }
             }
-        } catch (RuntimeException | Error fatal) {
+        } catch (RuntimeException fatal) {
             driver.fail(fatal);
+        } catch (Error failure) {
+            // It may be of this thread alone, which has little stack left.
+            if (!driver.isLeftToBackground(failure)) {
+                throw failure;
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -8,12 +9,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -25,13 +28,21 @@ class FailedEngineTest {
     private static final class BadLink extends QuietLink {
         final AtomicInteger failures = new AtomicInteger();
         final AtomicInteger thrown = new AtomicInteger();
+        /** Rounds of the background thread that went well. */
+        final AtomicInteger well = new AtomicInteger();
+        /** In whose rounds it throws. */
+        volatile Predicate<Thread> failing = _ -> true;
         private final Semaphore wakes = new Semaphore(0);
 
         @Override
         public boolean beginTransmit(long nowNs) {
-            if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            if (failing.test(Thread.currentThread())
+                    && failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
                 thrown.incrementAndGet();
                 throw new InternalError("bad link");
+            }
+            if (isBackground(Thread.currentThread())) {
+                well.incrementAndGet();
             }
             return true;
         }
@@ -49,6 +60,10 @@ class FailedEngineTest {
         public void wake() {
             wakes.release();
         }
+    }
+
+    private static boolean isBackground(Thread thread) {
+        return thread.getName().equals("background");
     }
 
     private final BadLink link = new BadLink();
@@ -104,6 +119,53 @@ class FailedEngineTest {
             return 5;
         })).isEqualTo(5);
         Wait.until("the round is made up for", () -> link.failures.get() == 0);
+        assertThat(driver.hasFailed()).isFalse();
+    }
+
+    /** Memory may have been short. */
+    @Test
+    void roundOfTheBackgroundThreadIsTriedAgain() {
+        link.failing = FailedEngineTest::isBackground;
+        link.failures.set(1);
+        driver.start();
+        Wait.until("another round goes well", () -> link.well.get() > 0);
+        assertThat(link.thrown).hasValue(1);
+        assertThat(driver.hasFailed()).isFalse();
+    }
+
+    /** Its stack may be at its end, where each round fails. */
+    @Test
+    void roundsOfAWaiterThatFailAreLeftToTheBackgroundThread() throws Exception {
+        link.failing = thread -> !isBackground(thread);
+        link.failures.set(Integer.MAX_VALUE);
+        driver.start();
+        ProgressDriver.Waiter waiter = new ProgressDriver.Waiter() {
+            @Override
+            public boolean isDone() {
+                return false;
+            }
+
+            @Override
+            public boolean isUrgent() {
+                return true;
+            }
+
+            @Override
+            public boolean onDriverFree() {
+                return true;
+            }
+        };
+        Thread waiting = Thread.ofPlatform().daemon().start(() -> {
+            for (int i = 0; i < 3; i++) {
+                Wait.until("the driver is free", () -> driver.progress().tryAcquire(waiter));
+                driver.progress().drive(Long.MAX_VALUE);
+                driver.progress().release();
+            }
+        });
+        assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(link.thrown).hasValue(3);
+        int well = link.well.get();
+        Wait.until("the background thread makes up for it", () -> link.well.get() > well);
         assertThat(driver.hasFailed()).isFalse();
     }
 
