@@ -52,13 +52,15 @@ class IwarpToolsTest {
 
     @Test
     void listThatThePeerCannotReceiveIsRefused() throws Exception {
-        String line = "ib_send_bw --patience 3 -n 40 -l 4 -r 2 -F -R -d iwarp_lo -p ";
+        String line = "ib_send_bw -n 40 -l 4 -r 2 -F -R -d iwarp_lo -p ";
         try (Running server = start(line + "0");
                 Running client = start(line + server.port()
                         + " 127.0.0.1")) {
             assertThat(client.awaitEnd()).as(client.text()).isOne();
             assertThat(client.text()).contains("-l 4 posts more messages at once than the 2 ");
             assertThat(server.awaitEnd()).as(server.text()).isOne();
+            assertThat(server.lastLine())
+                    .isEqualTo("ib_send_bw: the peer hung up; its own output says why");
         }
     }
 

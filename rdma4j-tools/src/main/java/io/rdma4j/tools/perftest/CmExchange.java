@@ -35,6 +35,8 @@ final class CmExchange extends Exchange {
     private final MemorySegment memory;
     private final MemoryRegion region;
     private boolean isSending;
+    /** Found by {@link #isPeerGone}: the end of the conversation, or a message. */
+    private @Nullable WorkCompletion found;
 
     private CmExchange(CmId id, boolean isClient, Duration patience, Arena arena,
             MemorySegment memory, MemoryRegion region) {
@@ -140,7 +142,8 @@ final class CmExchange extends Exchange {
     @Override
     byte[] receive(int length) throws IOException {
         beginWaiting();
-        WorkCompletion completion = id.pollReceiveCompletion(patience);
+        WorkCompletion completion = found == null ? id.pollReceiveCompletion(patience) : found;
+        found = null;
         while (completion == null) {
             requireLife(patience.toSeconds());
             completion = id.pollReceiveCompletion(patience);
@@ -154,6 +157,14 @@ final class CmExchange extends Exchange {
         MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, AREA_BYTES, bytes, 0, length);
         postReceive();
         return bytes;
+    }
+
+    /** {@return whether the peer has ended the conversation} */
+    boolean isPeerGone() throws RdmaException {
+        if (found == null) {
+            found = id.pollReceiveCompletion(Duration.ZERO);
+        }
+        return found != null && !found.isSuccess();
     }
 
     private static void check(@Nullable WorkCompletion completion) throws IOException {

@@ -16,6 +16,8 @@ import java.time.Duration;
 /** How a server and its one client get in touch by the connection manager. */
 final class CmRendezvous implements AutoCloseable {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
+    /** How soon a server that waits for a request notices that its client has given up. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final Place own;
     private final @Nullable InetSocketAddress server;
@@ -25,6 +27,8 @@ final class CmRendezvous implements AutoCloseable {
     private final Duration patience;
     /** Where a client has met its server, from where its queue pairs go there too. */
     private Place met;
+    /** Of a server that has met its client. */
+    private @Nullable CmExchange conversation;
 
     private CmRendezvous(Place own, @Nullable InetSocketAddress server,
             @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
@@ -123,7 +127,8 @@ final class CmRendezvous implements AutoCloseable {
     /** {@return the conversation with the peer; a server waits for its client for ever} */
     CmExchange exchange(Plan plan) throws IOException {
         if (listener != null) {
-            return CmExchange.accept(listener.awaitRequest(), patience);
+            conversation = CmExchange.accept(listener.awaitRequest(), patience);
+            return conversation;
         }
         try {
             CmExchange exchange = plan.isOfAnyTransport()
@@ -158,7 +163,7 @@ final class CmRendezvous implements AutoCloseable {
         if (listening == null) {
             return resolved(plan.isDatagrams() ? PortSpace.UDP : PortSpace.TCP, plan);
         }
-        CmId id = listening.pollRequest(patience);
+        CmId id = request(listening);
         if (id == null) {
             InetSocketAddress at = listening.localAddress();
             InetAddress address = own.address();
@@ -166,6 +171,19 @@ final class CmRendezvous implements AutoCloseable {
                     + (address == null ? "" : address.getHostAddress() + " ") + "port "
                     + at.getPort()
                     + "; does it use -R, too?");
+        }
+        return id;
+    }
+
+    /** {@return a request; null if none comes while the patience lasts} */
+    private @Nullable CmId request(CmId listening) throws IOException {
+        long untilNs = System.nanoTime() + patience.toNanos();
+        CmId id = listening.pollRequest(BETWEEN_LOOKS);
+        while (id == null && System.nanoTime() - untilNs < 0) {
+            if (conversation != null && conversation.isPeerGone()) {
+                throw Exchange.goneAway();
+            }
+            id = listening.pollRequest(BETWEEN_LOOKS);
         }
         return id;
     }
