@@ -23,6 +23,7 @@ final class Catalogue {
     static final String SEND_LATENCY = "rdma4j-send-latency";
     static final String SEND_LATENCY_EVENTS = "rdma4j-send-latency-events";
     static final String IN_PROCESS = "rdma4j-in-process";
+    static final String IN_PROCESS_SEND = "rdma4j-in-process-send-latency";
     static final String CONNECTIONS = "rdma4j-connections";
     static final String IDLE = "rdma4j-idle";
     static final String IDLE_THOUSAND = "rdma4j-idle-1000";
@@ -39,9 +40,13 @@ final class Catalogue {
     static final String AERON_LATENCY = "aeron-latency";
     static final String AERON_RATE = "aeron-rate";
     static final String SHARED_WRITE = "rdma4j-shared-write-1MiB";
+    static final String SHARED_DEVICE_WRITE = "rdma4j-shared-write-1MiB-device";
     static final String SHARED_LATENCY = "rdma4j-shared-send-latency";
     static final String SHARED_LATENCY_EVENTS = "rdma4j-shared-send-latency-events";
     static final String SHARED_RATE = "rdma4j-shared-write-rate";
+    static final String SHARED_SEND_RATE = "rdma4j-shared-send-rate";
+    static final String AERON_IPC_LATENCY = "aeron-ipc-latency";
+    static final String AERON_IPC_RATE = "aeron-ipc-rate";
     static final String UCX_MEMORY_PUT = "ucx-memory-put";
     static final String UCX_MEMORY_STREAM = "ucx-memory-stream";
     static final String UCX_MEMORY_LATENCY = "ucx-memory-latency";
@@ -63,6 +68,7 @@ final class Catalogue {
     private static final String OVER_IWARP = "-Drdma4j.device=iwarp";
     private static final String BY_NETWORK = "-Drdma4j.loopback=network";
     private static final String BY_MEMORY = "-Drdma4j.loopback=shared";
+    private static final String OF_DEVICE = "-Drdma4j.benchmarks.memory=device";
 
     private static final int MEBIBYTE = 1 << 20;
     private static final int SMALL = 64;
@@ -189,6 +195,9 @@ final class Catalogue {
                 Quantity.BYTES_PER_SECOND, Repertoire.RDMA_READ, messages(MEBIBYTE));
         shared("rdma4j-shared-send-1MiB", "SEND, 1 MiB, shared memory",
                 Quantity.BYTES_PER_SECOND, Repertoire.RDMA_SEND, messages(MEBIBYTE));
+        ofDevice(SHARED_DEVICE_WRITE, "WRITE", Repertoire.RDMA_WRITE);
+        ofDevice("rdma4j-shared-read-1MiB-device", "READ", Repertoire.RDMA_READ);
+        ofDevice("rdma4j-shared-send-1MiB-device", "SEND", Repertoire.RDMA_SEND);
         trials.add(new Trial(SHARED_FIVE_PAIRS, RDMA4J,
                 "WRITE, 1 MiB, shared memory, five pairs at one address",
                 Quantity.BYTES_PER_SECOND, new PairsRunner(
@@ -201,13 +210,16 @@ final class Catalogue {
         shared(SHARED_RATE, "WRITE, 64 B, depth 128, lists of 64, shared memory",
                 Quantity.MESSAGES_PER_SECOND, Repertoire.RDMA_WRITE,
                 messages(SMALL).withDepth(128, 64));
+        shared(SHARED_SEND_RATE, "SEND, 64 B, depth 128, one at a time, shared memory",
+                Quantity.MESSAGES_PER_SECOND, Repertoire.RDMA_SEND,
+                messages(SMALL).withDepth(128, 1));
         peer(MEMORY_FLOOR, "shared-memory floor", "ping-pong, 64 B, polling",
                 Quantity.LATENCY_NS, Repertoire.MEMORY_FLOOR, messages(SMALL));
-        peer("aeron-ipc-latency", "Aeron IPC", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
+        peer(AERON_IPC_LATENCY, "Aeron IPC", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
                 Repertoire.AERON_IPC_PING_PONG, messages(SMALL));
         peer("aeron-ipc-stream", "Aeron IPC", "as large as it takes them",
                 Quantity.BYTES_PER_SECOND, Repertoire.AERON_IPC_STREAM, messages(MEBIBYTE));
-        peer("aeron-ipc-rate", "Aeron IPC", "64 B messages", Quantity.MESSAGES_PER_SECOND,
+        peer(AERON_IPC_RATE, "Aeron IPC", "64 B messages", Quantity.MESSAGES_PER_SECOND,
                 Repertoire.AERON_IPC_STREAM, messages(SMALL));
         trials.add(new Trial(UCX_MEMORY_PUT, "UCX posix", "put, 1 MiB",
                 Quantity.BYTES_PER_SECOND, Tools.ucxMemoryPut(MEBIBYTE, seconds)));
@@ -215,6 +227,13 @@ final class Catalogue {
                 Quantity.BYTES_PER_SECOND, Tools.ucxMemoryStream(MEBIBYTE, seconds)));
         trials.add(new Trial(UCX_MEMORY_LATENCY, "UCX posix", "ping-pong, 64 B, polling",
                 Quantity.LATENCY_NS, Tools.ucxMemoryPingPong(SMALL, seconds)));
+    }
+
+    /** From and to memory that the device has allocated, and that the other process maps. */
+    private void ofDevice(String id, String operation, Repertoire workload) {
+        trials.add(new Trial(id, RDMA4J, operation + ", 1 MiB, shared memory, allocateRegion",
+                Quantity.BYTES_PER_SECOND, JavaRunner.pair(workload, messages(MEBIBYTE))
+                        .with(BY_MEMORY).with(OF_DEVICE)));
     }
 
     private void iwarp() {
@@ -250,6 +269,9 @@ final class Catalogue {
         trials.add(new Trial(IN_PROCESS, RDMA4J, "WRITE within a process, 1 MiB",
                 Quantity.BYTES_PER_SECOND,
                 JavaRunner.alone(Repertoire.RDMA_IN_PROCESS, messages(MEBIBYTE).withDepth(4, 1))));
+        trials.add(new Trial(IN_PROCESS_SEND, RDMA4J, "SEND within a process, 64 B",
+                Quantity.LATENCY_NS,
+                JavaRunner.alone(Repertoire.RDMA_IN_PROCESS_SEND, messages(SMALL))));
         trials.add(new Trial(MEMORY_COPY, "MemorySegment.copy", "1 MiB",
                 Quantity.BYTES_PER_SECOND,
                 JavaRunner.alone(Repertoire.MEMORY_COPY, messages(MEBIBYTE))));

@@ -4,6 +4,7 @@ package io.rdma4j.benchmarks.compare;
 import io.rdma4j.benchmarks.compare.Goal.Bound;
 import io.rdma4j.benchmarks.compare.Goal.Kind;
 import io.rdma4j.benchmarks.workload.Quantity;
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,6 +13,8 @@ import java.util.stream.Stream;
 final class Goals {
     private static final String WRITE = "WRITE bandwidth, 1 MiB, one queue pair, ";
     private static final String LATENCY = "SEND latency, 64 B, polling, ";
+    /** 0.25 us where UCX takes 0.16. */
+    private static final double IN_PROCESS_LIMIT = 0.25 / 0.16;
 
     private Goals() {}
 
@@ -32,8 +35,12 @@ final class Goals {
                 most("READ bandwidth against WRITE", Catalogue.READ_1M, Catalogue.WRITE_1M, 0.9),
                 least(LATENCY + "against the busy-polled UDP floor", Kind.TARGET,
                         Catalogue.SEND_LATENCY, Catalogue.UDP_FLOOR, 1.5),
+                least("… against it, aim", Kind.AIM, Catalogue.SEND_LATENCY, Catalogue.UDP_FLOOR,
+                        1.3),
                 least("… against Aeron UDP", Kind.TARGET, Catalogue.SEND_LATENCY,
                         Catalogue.AERON_LATENCY, 1.2),
+                least("… against it, aim", Kind.AIM, Catalogue.SEND_LATENCY,
+                        Catalogue.AERON_LATENCY, 1.0),
                 least("… against UCX over TCP", Kind.TARGET, Catalogue.SEND_LATENCY,
                         Catalogue.UCX_LATENCY, 1.0),
                 least("… against Netty epoll", Kind.TARGET, Catalogue.SEND_LATENCY,
@@ -60,18 +67,35 @@ final class Goals {
                         Kind.TARGET, Catalogue.IDLE_THOUSAND, Quantity.CPU_SHARE, null,
                         Bound.AT_MOST, 1),
                 least("shared memory: SEND latency, 64 B, polling, against UCX posix", Kind.TARGET,
-                        Catalogue.SHARED_LATENCY, Catalogue.UCX_MEMORY_LATENCY, 1.5),
+                        Catalogue.SHARED_LATENCY, Catalogue.UCX_MEMORY_LATENCY, 2.0),
+                least("… against it, aim", Kind.AIM, Catalogue.SHARED_LATENCY,
+                        Catalogue.UCX_MEMORY_LATENCY, 1.2),
+                least("… against Aeron IPC", Kind.TARGET, Catalogue.SHARED_LATENCY,
+                        Catalogue.AERON_IPC_LATENCY, 1.8),
+                least("… against it, aim", Kind.AIM, Catalogue.SHARED_LATENCY,
+                        Catalogue.AERON_IPC_LATENCY, 1.0),
                 least("… by events, against blocking TCP in Java", Kind.TARGET,
-                        Catalogue.SHARED_LATENCY_EVENTS, Catalogue.TCP_LATENCY, 0.5),
-                most("… WRITE bandwidth, 1 MiB, against messages of UCX posix",
-                        Catalogue.SHARED_WRITE, Catalogue.UCX_MEMORY_STREAM, 1.0),
+                        Catalogue.SHARED_LATENCY_EVENTS, Catalogue.TCP_LATENCY, 0.1),
+                most("… WRITE bandwidth, 1 MiB, from and to any memory, against messages of UCX posix",
+                        Catalogue.SHARED_WRITE, Catalogue.UCX_MEMORY_STREAM, 1.1),
+                most("… from and to memory of the device, against messages of UCX posix",
+                        Catalogue.SHARED_DEVICE_WRITE, Catalogue.UCX_MEMORY_STREAM, 2.0),
+                most("… against puts of UCX posix", Catalogue.SHARED_DEVICE_WRITE,
+                        Catalogue.UCX_MEMORY_PUT, 0.5),
+                new Goal("… against them, aim", Kind.AIM, Catalogue.SHARED_DEVICE_WRITE,
+                        Quantity.BYTES_PER_SECOND, Catalogue.UCX_MEMORY_PUT, Bound.AT_LEAST, 1.0),
                 most("… against `iperf3 -C cubic`", Catalogue.SHARED_WRITE,
                         Catalogue.IPERF_CUBIC, 1.0),
-                new Goal("… against puts of UCX posix", Kind.AIM, Catalogue.SHARED_WRITE,
-                        Quantity.BYTES_PER_SECOND, Catalogue.UCX_MEMORY_PUT, Bound.AT_LEAST, 1.0),
-                new Goal("… rate of 64 B WRITEs, depth 128, posted in lists", Kind.TARGET,
-                        Catalogue.SHARED_RATE, Quantity.MESSAGES_PER_SECOND, null,
-                        Bound.AT_LEAST, 6),
+                rate("… 64 B WRITEs, depth 128, lists of 64, million/s", Kind.TARGET,
+                        Catalogue.SHARED_RATE, null, 12),
+                rate("… aim", Kind.AIM, Catalogue.SHARED_RATE, null, 20),
+                rate("… 64 B SENDs, one at a time, depth 128, against Aeron IPC's rate",
+                        Kind.TARGET, Catalogue.SHARED_SEND_RATE, Catalogue.AERON_IPC_RATE, 0.3),
+                rate("… against it, aim", Kind.AIM, Catalogue.SHARED_SEND_RATE,
+                        Catalogue.AERON_IPC_RATE, 0.5),
+                least("within a process, SEND 64 B to another queue pair, against UCX posix",
+                        Kind.TARGET, Catalogue.IN_PROCESS_SEND, Catalogue.UCX_MEMORY_LATENCY,
+                        IN_PROCESS_LIMIT),
                 most("five pairs of processes at one address, sum of WRITE bandwidth, against one pair",
                         Catalogue.FIVE_PAIRS, Catalogue.WRITE_1M, 0.9),
                 most("… through shared memory", Catalogue.SHARED_FIVE_PAIRS,
@@ -108,6 +132,12 @@ final class Goals {
     private static Goal least(String what, Kind kind, String trial, String against,
             double limit) {
         return new Goal(what, kind, trial, Quantity.LATENCY_NS, against, Bound.AT_MOST, limit);
+    }
+
+    private static Goal rate(String what, Kind kind, String trial, @Nullable String against,
+            double limit) {
+        return new Goal(what, kind, trial, Quantity.MESSAGES_PER_SECOND, against, Bound.AT_LEAST,
+                limit);
     }
 
     /** The smallest object has 16 bytes; what is less than one in a hundred comes from the JVM itself. */

@@ -102,9 +102,9 @@ final class ServiceTrials {
     }
 
     private void keyValue(Path path, int processes, boolean isWildcard) {
-        // More processes than processors take as much longer until each is warm.
+        // With more processes than processors it takes as much longer until the compilers of each are done.
         double cold = (processes >= MANY ? COLD_SECONDS_OF_MANY : COLD_SECONDS)
-                + (processes > 2 ? 4 * warmUpSeconds : 0);
+                + (processes > 2 ? 12 * warmUpSeconds : 0);
         ServiceSettings settings = settings(path, Shape.ONE_THREAD, Work.KEY_VALUE, cold);
         add(keyValue(path, isWildcard, processes), path,
                 "key-value service, " + processes + (processes == 1 ? " client" : " clients")

@@ -31,7 +31,8 @@ import java.util.List;
 
 /**
  * One process's loopback device with connected queue pairs, one completion queue for all and a region with a message's room for
- * each. {@code rdma4j.device} says of which family the device is.
+ * each. {@code rdma4j.device} says of which family the device is, {@code rdma4j.benchmarks.memory=device} that the device
+ * allocates the region.
  */
 final class RdmaSide implements AutoCloseable {
     /** Path MTU of all measurements. */
@@ -63,9 +64,15 @@ final class RdmaSide implements AutoCloseable {
                     .completionQueue(completions)
                     .capabilities(QueuePairCapabilities.ofDepth(settings.depth(), receives))));
         }
-        region = domain.register(
-                arena.allocate((long) settings.queuePairs() * settings.sizeBytes(), 4096),
-                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+        region = region((long) settings.queuePairs() * settings.sizeBytes());
+    }
+
+    private MemoryRegion region(long length) throws RdmaException {
+        AccessFlag[] access = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_WRITE};
+        return "device".equals(System.getProperty("rdma4j.benchmarks.memory"))
+                ? domain.allocateRegion(length, access)
+                : domain.register(arena.allocate(length, 4096), access);
     }
 
     /** {@return the loopback device of the family asked for} */

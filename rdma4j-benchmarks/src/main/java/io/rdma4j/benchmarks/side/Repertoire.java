@@ -8,6 +8,7 @@ import io.rdma4j.benchmarks.netty.NettyPingPong;
 import io.rdma4j.benchmarks.netty.NettyStream;
 import io.rdma4j.benchmarks.rdma.Connections;
 import io.rdma4j.benchmarks.rdma.IdlePairs;
+import io.rdma4j.benchmarks.rdma.InProcessSend;
 import io.rdma4j.benchmarks.rdma.InProcessWrite;
 import io.rdma4j.benchmarks.rdma.MemoryCopy;
 import io.rdma4j.benchmarks.rdma.Operation;
@@ -39,6 +40,8 @@ public enum Repertoire {
     RDMA_CONNECTIONS,
     /** WRITEs within one process. */
     RDMA_IN_PROCESS,
+    /** SENDs within one process, one after the other. */
+    RDMA_IN_PROCESS_SEND,
     /** Queue pairs that do nothing. */
     RDMA_IDLE,
     /** Copies of memory. */
@@ -80,6 +83,7 @@ public enum Repertoire {
             case RDMA_READ_ROUND_TRIP -> new RdmaRoundTrip(Operation.READ);
             case RDMA_CONNECTIONS -> new Connections();
             case RDMA_IN_PROCESS -> new InProcessWrite();
+            case RDMA_IN_PROCESS_SEND -> new InProcessSend();
             case RDMA_IDLE -> new IdlePairs();
             case MEMORY_COPY -> new MemoryCopy();
             case TCP_STREAM -> new TcpStream();
