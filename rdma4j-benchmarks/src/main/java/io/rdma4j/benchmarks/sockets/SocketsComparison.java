@@ -17,29 +17,35 @@ import java.util.concurrent.TimeUnit;
  * the medians of the ratios of each turn.
  */
 final class SocketsComparison {
-    private static final long LONGEST_SECONDS = 60;
-    private static final String WARM_UP = "3";
+    /** Beside the warm-up. */
+    private static final long SLACK_SECONDS = 60;
     private static final String MEASURED = "3";
 
     /** What a process is started with. */
     private record Way(String title, String variable) {}
 
     private final List<Way> ways;
+    private final String warmUpSeconds;
+    private final long longestSeconds;
 
-    private SocketsComparison(String jar) {
+    private SocketsComparison(String jar, String warmUpSeconds) {
+        this.warmUpSeconds = warmUpSeconds;
+        longestSeconds = SLACK_SECONDS + Long.parseLong(warmUpSeconds);
         String agent = "\"-javaagent:" + jar + "=rdma\" -Drdma4j.device=roce_lo";
         ways = List.of(new Way("TCP", ""),
                 new Way("memory", agent + " -Drdma4j.loopback=shared"),
                 new Way("network", agent + " -Drdma4j.loopback=network"));
     }
 
-    /** @param arguments the jar of rdma4j-sockets; how many turns; names of workloads, all without any */
+    /**
+     * @param arguments the jar of rdma4j-sockets; the seconds of the warm-up; how many turns; names of workloads, all without any
+     */
     public static void main(String[] arguments) throws Exception {
-        SocketsComparison comparison = new SocketsComparison(arguments[0]);
-        int turns = Integer.parseInt(arguments[1]);
+        SocketsComparison comparison = new SocketsComparison(arguments[0], arguments[1]);
+        int turns = Integer.parseInt(arguments[2]);
         List<SocketWorkload> wanted;
         try {
-            wanted = wanted(List.of(arguments).subList(2, arguments.length));
+            wanted = wanted(List.of(arguments).subList(3, arguments.length));
         } catch (IllegalArgumentException e) {
             System.err.println("benchmarks/sockets: " + e.getMessage());
             System.exit(2);
@@ -97,14 +103,14 @@ final class SocketsComparison {
         return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
     }
 
-    private static double measure(SocketWorkload workload, Way way) throws Exception {
+    private double measure(SocketWorkload workload, Way way) throws Exception {
         Process server = start(way, workload.name());
         try {
             String port = line(server, "port ");
-            Process client = start(way, workload.name(), port, WARM_UP, MEASURED);
+            Process client = start(way, workload.name(), port, warmUpSeconds, MEASURED);
             try {
                 double result = Double.parseDouble(line(client, "result "));
-                if (!client.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                if (!client.waitFor(longestSeconds, TimeUnit.SECONDS)) {
                     throw new IllegalStateException("the client does not end");
                 }
                 return result;
@@ -132,10 +138,10 @@ final class SocketsComparison {
     }
 
     /** {@return what follows a word at the beginning of a line} The end of a process ends the wait, and so does a limit. */
-    private static String line(Process process, String word) {
+    private String line(Process process, String word) {
         Thread limit = Thread.ofVirtual().start(() -> {
             try {
-                Thread.sleep(TimeUnit.SECONDS.toMillis(LONGEST_SECONDS));
+                Thread.sleep(TimeUnit.SECONDS.toMillis(longestSeconds));
                 process.destroyForcibly();
             } catch (InterruptedException e) {
                 // It has said it.
