@@ -162,6 +162,35 @@ def every_servers_tool_follows_its_host(net, tool):
         net.succeeds(server)
 
 
+@check(quick=True)
+def a_server_of_datagrams_outlives_an_interface(net):
+    """`udpong`, told no address, serves clients of one interface while another is deleted, and those of that one 2 s after it
+    is back with its address."""
+    a, b = net.pair()
+    c = net.host("c")
+    net.cable(a, "eth1", c, "eth0")
+    c.up("eth0", f"{NET4}.1.2/24")
+    a.up("eth1", f"{NET4}.1.1/24")
+    server = net.server(a, "udpong", "-T", "blocking", ready=r"waiting for datagrams")
+
+    def serves(client, address):
+        net.succeeds(net.tool(client, "udpong", "-s", address, "-S", "64", "-C", "100", "-T", "blocking"))
+
+    serves(b, f"{NET4}.0.1")
+    serves(c, f"{NET4}.1.1")
+    for _ in range(2):
+        a.ip("link del eth0")
+        net.rest(1.5)
+        net.lives(server, "when its interface was deleted")
+        serves(c, f"{NET4}.1.1")
+        net.cable(a, "eth0", b, "eth0")
+        b.up("eth0", f"{NET4}.0.2/24")
+        a.up("eth0", f"{NET4}.0.1/24")
+        net.rest(2)
+        serves(b, f"{NET4}.0.1")
+    net.lives(server)
+
+
 def member_of_a_group(net, host, family):
     return net.server(host, "mckey", "-m", GROUPS[family], "-b", OWN[family][0], "--patience", "40", ready=r"joined dgid")
 

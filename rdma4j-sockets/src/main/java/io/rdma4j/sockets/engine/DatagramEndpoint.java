@@ -39,6 +39,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * Datagrams of one port: a UDP socket, over which peers introduce themselves, and a UD queue pair for each local address that it is used
  * with. C: a {@code rsocket} of type {@code SOCK_DGRAM}.
  *
+ * <p>Bound to one address, it ends with the device of that address. At the wildcard address it outlives them: a side whose device is gone, or
+ * whose queue pair has failed, is dropped, and made again when a datagram comes or goes by that address.
+ *
  * <p>Thread safe, but one thread at a time waits for input and one for output.
  */
 public final class DatagramEndpoint implements OpenSockets.Datagrams {
@@ -75,11 +78,15 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
     private @Nullable IOException failure;
     private boolean isClosed;
     private boolean isFreed;
+    /** Whether a side is over that is still among the others. */
+    private boolean isAnyOver;
 
     /** A queue pair, and what handles its completions. */
     private final class Side implements SocketEngine.CompletionUser, SocketEngine.EventUser {
         private final DatagramQueue queue;
         private final CompletionHandler handler = this::onCompletion;
+        /** Its device is gone, or its queue pair has failed; the others go on. */
+        private boolean isOver;
 
         Side(InetSocketAddress address) throws RdmaException, SocketException {
             queue = new DatagramQueue(engine, settings, address, this, this);
@@ -89,13 +96,14 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         public void onCompletions() {
             lock.lock();
             try {
-                if (!isFreed) {
+                if (!isFreed && !isOver) {
                     queue.requestNotification();
                     process(this);
                 }
             } catch (RdmaException e) {
-                fail(e);
+                end(this, e);
             } finally {
+                dropOver();
                 lock.unlock();
             }
         }
@@ -107,7 +115,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             }
             if (!completion.isSuccess()) {
                 if (!isClosed) {
-                    fail(new SocketException(
+                    end(this, new SocketException(
                             "the queue pair has failed: " + completion.explanation()));
                 }
             } else if (isReceive) {
@@ -120,8 +128,9 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             if (event.type() == CmEventType.DEVICE_REMOVAL) {
                 lock.lock();
                 try {
-                    fail(new SocketException("the device is gone"));
+                    end(this, new SocketException("the device is gone"));
                 } finally {
+                    dropOver();
                     lock.unlock();
                 }
             }
@@ -275,6 +284,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             arrivals.clear();
             arrivals.addAll(kept);
         } finally {
+            dropOver();
             lock.unlock();
         }
     }
@@ -388,7 +398,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                 side.queue.postReceive(taken.slot());
             }
         } catch (RdmaException e) {
-            fail(e);
+            end(taken.side(), e);
         }
     }
 
@@ -420,6 +430,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             release(taken);
             return taken.source();
         } finally {
+            dropOver();
             lock.unlock();
         }
     }
@@ -452,11 +463,13 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                 return false;
             }
             Peer peer = peer(to);
+            if (!peer.state().isKnown() || !peer.side().queue.isRoomy()) {
+                poll();
+                // Its side may be over.
+                peer = peer(to);
+            }
             DatagramQueue queue = peer.side().queue;
             long length = requireFitting(from, first, buffers, queue);
-            if (!peer.state().isKnown() || !queue.isRoomy()) {
-                poll();
-            }
             if (peer.state().takesIntroduction(System.nanoTime())) {
                 introduced.clear().position(Introduction.MOST_BYTES);
                 for (int i = first; i < first + buffers; i++) {
@@ -469,11 +482,23 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             if (!queue.isRoomy()) {
                 return false;
             }
-            queue.send(from, first, buffers, to.getAddress(), peer.state().queuePairNumber());
+            send(from, first, buffers, to, peer);
             counts.onSent(length, false);
             return true;
         } finally {
+            dropOver();
             lock.unlock();
+        }
+    }
+
+    private void send(ByteBuffer[] from, int first, int buffers, InetSocketAddress to, Peer peer)
+            throws RdmaException {
+        try {
+            peer.side().queue.send(from, first, buffers, to.getAddress(),
+                    peer.state().queuePairNumber());
+        } catch (RdmaException e) {
+            end(peer.side(), e);
+            throw e;
         }
     }
 
@@ -517,11 +542,14 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             }
             engine.moved();
             for (Side each : sides.values()) {
-                process(each);
+                try {
+                    process(each);
+                } catch (RdmaException e) {
+                    end(each, e);
+                }
             }
-        } catch (RdmaException e) {
-            fail(e);
         } finally {
+            dropOver();
             lock.unlock();
         }
     }
@@ -531,11 +559,53 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         signal();
     }
 
-    private void fail(IOException why) {
+    /** A side cannot go on, and if it is the only one, the endpoint cannot. Where sides are not looked through, {@link #dropOver} follows. */
+    private void end(@Nullable Side side, IOException why) {
+        if (side != null && local.getAddress().isAnyLocalAddress()) {
+            isAnyOver |= !side.isOver;
+            side.isOver = true;
+            return;
+        }
         if (failure == null) {
             failure = why;
         }
         signal();
+    }
+
+    /** Forgets sides that are over, with what their peers are known by. What has come stays, and what was on its way is lost. */
+    private void dropOver() {
+        if (!isAnyOver || isFreed) {
+            return;
+        }
+        isAnyOver = false;
+        peers.values().removeIf(each -> each.side().isOver);
+        keepArrivals();
+        for (Iterator<Side> all = sides.values().iterator(); all.hasNext();) {
+            Side each = all.next();
+            if (each.isOver) {
+                all.remove();
+                // Not here: it waits for events that this thread may be handling.
+                engine.execute(each.queue::close);
+                LOG.log(System.Logger.Level.DEBUG, "datagrams by {0} have ended",
+                        each.queue.local());
+            }
+        }
+        signal();
+    }
+
+    /** What lies in memory of a side that is over moves to memory of its own. */
+    private void keepArrivals() {
+        for (int i = arrivals.size(); i > 0; i--) {
+            Arrival each = arrivals.remove();
+            Side side = each.side();
+            if (side != null && side.isOver) {
+                unslotted++;
+                arrivals.add(new Arrival(null, each.source(),
+                        ByteBuffer.allocate(each.data().remaining()).put(each.data()).flip(), -1));
+            } else {
+                arrivals.add(each);
+            }
+        }
     }
 
     private void signal() {
