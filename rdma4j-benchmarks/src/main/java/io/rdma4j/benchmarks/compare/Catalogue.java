@@ -162,6 +162,9 @@ final class Catalogue {
                 Quantity.LATENCY_NS, Repertoire.RDMA_READ_ROUND_TRIP, messages(SMALL));
         peer(UDP_FLOOR, "UDP floor", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
                 Repertoire.UDP_FLOOR, messages(SMALL));
+        peer("udp-floor-acknowledged", "UDP floor",
+                "ping-pong, 64 B behind 20 B of an acknowledgement, polling", Quantity.LATENCY_NS,
+                Repertoire.UDP_FLOOR_ACKNOWLEDGED, messages(SMALL));
         peer(TCP_LATENCY, "TCP, Java NIO", "ping-pong, 64 B, blocking", Quantity.LATENCY_NS,
                 Repertoire.TCP_PING_PONG, messages(SMALL).withEvents());
         peer(TCP_LATENCY_POLLING, "TCP, Java NIO", "ping-pong, 64 B, polling",

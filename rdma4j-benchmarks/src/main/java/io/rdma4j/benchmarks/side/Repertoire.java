@@ -54,6 +54,8 @@ public enum Repertoire {
     UDP_CEILING,
     /** Datagrams to and fro. */
     UDP_FLOOR,
+    /** The same behind datagrams as long as an acknowledgement. */
+    UDP_FLOOR_ACKNOWLEDGED,
     /** Messages by Netty to and fro. */
     NETTY_PING_PONG,
     /** A stream by Netty. */
@@ -89,7 +91,8 @@ public enum Repertoire {
             case TCP_STREAM -> new TcpStream();
             case TCP_PING_PONG -> new TcpPingPong();
             case UDP_CEILING -> new UdpCeiling();
-            case UDP_FLOOR -> new UdpFloor();
+            case UDP_FLOOR -> UdpFloor.plain();
+            case UDP_FLOOR_ACKNOWLEDGED -> UdpFloor.acknowledged();
             case NETTY_PING_PONG -> new NettyPingPong();
             case NETTY_STREAM -> new NettyStream();
             case AERON_PING_PONG -> AeronPingPong.overUdp();

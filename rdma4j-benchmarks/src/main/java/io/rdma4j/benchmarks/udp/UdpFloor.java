@@ -14,12 +14,30 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.function.IntConsumer;
 
-/** Bare datagrams to and fro, both sides asking again and again: the floor of any protocol on UDP. */
+/**
+ * Bare datagrams to and fro, both sides asking again and again: the floor of any protocol on UDP. Or two each time, the first as long as an
+ * acknowledgement of RoCE: the floor of a reliable connection, whose peer acknowledges a message before it answers it.
+ */
 public final class UdpFloor implements PairedWorkload {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
+    /** Base header, acknowledgement header and checksum. */
+    private static final int ACKNOWLEDGEMENT = 20;
 
-    /** Creates the workload. */
-    public UdpFloor() {}
+    private final boolean isAcknowledged;
+
+    private UdpFloor(boolean isAcknowledged) {
+        this.isAcknowledged = isAcknowledged;
+    }
+
+    /** {@return the workload of one datagram each time} */
+    public static UdpFloor plain() {
+        return new UdpFloor(false);
+    }
+
+    /** {@return the workload of two, of which the second is the message} */
+    public static UdpFloor acknowledged() {
+        return new UdpFloor(true);
+    }
 
     @Override
     public void serve(Settings settings, IntConsumer ready) throws IOException {
@@ -28,9 +46,10 @@ public final class UdpFloor implements PairedWorkload {
                 Control control = Control.accept(ready)) {
             MemorySegment peer = meet(control, socket);
             MemorySegment bytes = arena.allocate(settings.sizeBytes(), 64);
+            MemorySegment first = arena.allocate(ACKNOWLEDGEMENT, 64);
             // It ends with an empty datagram.
             while (await(socket, bytes) > 0) {
-                socket.sendto(bytes, peer);
+                send(socket, first, bytes, peer);
             }
         }
     }
@@ -42,12 +61,13 @@ public final class UdpFloor implements PairedWorkload {
                 Control control = Control.connect(port)) {
             MemorySegment peer = meet(control, socket);
             MemorySegment bytes = arena.allocate(settings.sizeBytes(), 64);
+            MemorySegment first = arena.allocate(ACKNOWLEDGEMENT, 64);
             Latencies latencies = new Latencies();
             Stretch stretch = new Stretch(settings);
             long rounds = 0;
             long beforeNs = System.nanoTime();
             while (stretch.goesOn(rounds, beforeNs)) {
-                socket.sendto(bytes, peer);
+                send(socket, first, bytes, peer);
                 await(socket, bytes);
                 long nowNs = System.nanoTime();
                 if (stretch.isCounting()) {
@@ -66,7 +86,21 @@ public final class UdpFloor implements PairedWorkload {
         return socket.loopback(control.in().readInt());
     }
 
-    private static long await(UdpSocket socket, MemorySegment into) throws IOException {
+    private void send(UdpSocket socket, MemorySegment first, MemorySegment message,
+            MemorySegment peer) throws IOException {
+        if (isAcknowledged) {
+            socket.sendto(first, peer);
+        }
+        socket.sendto(message, peer);
+    }
+
+    /** {@return the length of the next message} */
+    private long await(UdpSocket socket, MemorySegment into) throws IOException {
+        long length = receive(socket, into);
+        return isAcknowledged && length == ACKNOWLEDGEMENT ? receive(socket, into) : length;
+    }
+
+    private static long receive(UdpSocket socket, MemorySegment into) throws IOException {
         long startNs = 0;
         for (int tries = 1;; tries++) {
             long length = socket.recvfrom(into);
