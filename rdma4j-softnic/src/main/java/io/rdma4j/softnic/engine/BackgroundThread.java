@@ -17,6 +17,7 @@ final class BackgroundThread {
     private final EngineWaiters waiters;
     private final Thread thread;
     private final AdaptiveSpin spin;
+    private final ProcessorContention contention;
     /** Sleeps until a waiter leaves. */
     private volatile boolean isBackedOff;
     private long lastDrive;
@@ -28,6 +29,7 @@ final class BackgroundThread {
             LongSupplier clock, ProcessorContention contention) {
         this.driver = driver;
         this.waiters = waiters;
+        this.contention = contention;
         spin = new AdaptiveSpin(clock, contention);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
@@ -93,7 +95,8 @@ final class BackgroundThread {
 
     private void runOrStayAway() {
         long attendedNs = driver.attendedForNs();
-        long drivenNs = waiters.lastDrivenNs() + EngineDriver.POLLING_NS - driver.nowNs();
+        long nowNs = driver.nowNs();
+        long drivenNs = waiters.lastDrivenNs() + EngineDriver.POLLING_NS - nowNs;
         if (attendedNs > 0) {
             LockSupport.parkNanos(driver, Math.max(Math.max(attendedNs, drivenNs), patienceNs));
             patienceNs = Math.min(2 * patienceNs, MOST_PATIENCE_NS);
@@ -101,7 +104,7 @@ final class BackgroundThread {
         }
         patienceNs = LEAST_PATIENCE_NS;
         if (drivenNs > 0) {
-            LockSupport.parkNanos(driver, drivenNs);
+            LockSupport.parkNanos(driver, drivenNs + restNs(nowNs));
         } else if (waiters.isOccupied()) {
             noteRounds();
             backOff();
@@ -113,6 +116,14 @@ final class BackgroundThread {
                 LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             }
         }
+    }
+
+    /**
+     * {@return how much longer than usual this thread leaves waiters alone} Where others want the processor, each check takes it from
+     * them, and waiters that come and go would be checked a thousand times a second.
+     */
+    private long restNs(long nowNs) {
+        return contention.isContended(nowNs) ? MOST_PATIENCE_NS - EngineDriver.POLLING_NS : 0;
     }
 
     private long serve() {
@@ -136,7 +147,7 @@ final class BackgroundThread {
         long drive = waiters.lastDrive();
         if (drive != lastDrive) {
             lastDrive = drive;
-            LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
+            LockSupport.parkNanos(driver, EngineDriver.POLLING_NS + restNs(driver.nowNs()));
             return;
         }
         if (waiters.mayStandStill()) {

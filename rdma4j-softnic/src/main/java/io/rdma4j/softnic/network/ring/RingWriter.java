@@ -23,6 +23,11 @@ final class RingWriter {
     private static final int MASK = CAPACITY - 1;
     /** How many bytes in front of the next record are kept clear: a few records of short messages. */
     private static final int CLEARED = 512;
+    /**
+     * How much is written between two looks at the reader's position, at most. Without need once a round of the ring would do, but code that
+     * was compiled before its first look would be thrown away by it, and compiled again (ADR 69).
+     */
+    private static final int BETWEEN_LOOKS = CAPACITY / 8;
 
     private final MemorySegment header;
     private final MemorySegment records;
@@ -34,6 +39,8 @@ final class RingWriter {
     private long position;
     /** The reader's position at the last check. */
     private long head;
+    /** Where it looks again. */
+    private long looksAt;
     /** From {@link #position} up to here a word is 0 wherever a record may begin. */
     private long clearTo;
     /** Of the last packet. */
@@ -76,10 +83,11 @@ final class RingWriter {
 
     private boolean hasRoom(int length) {
         long wanted = endOf(length);
-        if (wanted - head <= CAPACITY && mayLend()) {
+        if (wanted - head <= CAPACITY && position < looksAt && mayLend()) {
             return true;
         }
         look();
+        looksAt = position + BETWEEN_LOOKS;
         return wanted - head <= CAPACITY && mayLend();
     }
 
