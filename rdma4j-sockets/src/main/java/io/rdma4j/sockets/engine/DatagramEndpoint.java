@@ -101,7 +101,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                     process(this);
                 }
             } catch (RdmaException e) {
-                end(this, e);
+                fail(this, e);
             } finally {
                 dropOver();
                 lock.unlock();
@@ -115,7 +115,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             }
             if (!completion.isSuccess()) {
                 if (!isClosed) {
-                    end(this, new SocketException(
+                    fail(this, new SocketException(
                             "the queue pair has failed: " + completion.explanation()));
                 }
             } else if (isReceive) {
@@ -128,7 +128,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             if (event.type() == CmEventType.DEVICE_REMOVAL) {
                 lock.lock();
                 try {
-                    end(this, new SocketException("the device is gone"));
+                    fail(this, new SocketException("the device is gone"));
                 } finally {
                     dropOver();
                     lock.unlock();
@@ -398,7 +398,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                 side.queue.postReceive(taken.slot());
             }
         } catch (RdmaException e) {
-            end(taken.side(), e);
+            fail(taken.side(), e);
         }
     }
 
@@ -482,23 +482,11 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
             if (!queue.isRoomy()) {
                 return false;
             }
-            send(from, first, buffers, to, peer);
+            queue.send(from, first, buffers, to.getAddress(), peer.state().queuePairNumber());
             counts.onSent(length, false);
             return true;
         } finally {
-            dropOver();
             lock.unlock();
-        }
-    }
-
-    private void send(ByteBuffer[] from, int first, int buffers, InetSocketAddress to, Peer peer)
-            throws RdmaException {
-        try {
-            peer.side().queue.send(from, first, buffers, to.getAddress(),
-                    peer.state().queuePairNumber());
-        } catch (RdmaException e) {
-            end(peer.side(), e);
-            throw e;
         }
     }
 
@@ -545,7 +533,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                 try {
                     process(each);
                 } catch (RdmaException e) {
-                    end(each, e);
+                    fail(each, e);
                 }
             }
         } finally {
@@ -560,7 +548,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
     }
 
     /** A side cannot go on, and if it is the only one, the endpoint cannot. Where sides are not looked through, {@link #dropOver} follows. */
-    private void end(@Nullable Side side, IOException why) {
+    private void fail(@Nullable Side side, IOException why) {
         if (side != null && local.getAddress().isAnyLocalAddress()) {
             isAnyOver |= !side.isOver;
             side.isOver = true;
