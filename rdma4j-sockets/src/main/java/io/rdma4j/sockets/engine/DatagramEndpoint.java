@@ -560,7 +560,10 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         signal();
     }
 
-    /** Forgets sides that are over, with what their peers are known by. What has come stays, and what was on its way is lost. */
+    /**
+     * Forgets sides that are over, with what their peers are known by. What has come stays, and what was on its way is lost. Nothing is
+     * logged under the lock: whoever closes a device says so.
+     */
     private void dropOver() {
         if (!isAnyOver || isFreed) {
             return;
@@ -574,8 +577,6 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                 all.remove();
                 // Not here: it waits for events that this thread may be handling.
                 engine.execute(each.queue::close);
-                LOG.log(System.Logger.Level.DEBUG, "datagrams by {0} have ended",
-                        each.queue.local());
             }
         }
         signal();
