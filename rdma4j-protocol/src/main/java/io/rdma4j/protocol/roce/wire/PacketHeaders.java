@@ -126,7 +126,7 @@ final class PacketHeaders {
 
     /**
      * Reads the other headers; there are as many bytes as the opcode wants. Each has a method of its own, so that none is compiled before
-     * it is used: what C1 makes of one access is long (ADR 56).
+     * it is used: what C1 makes of one access is long (ADR 69).
      */
     void readExtended(MemorySegment memory, long at) {
         if (opcode.headerLength() == Opcode.BTH_LENGTH) {
