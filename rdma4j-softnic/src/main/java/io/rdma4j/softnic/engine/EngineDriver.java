@@ -264,6 +264,11 @@ public final class EngineDriver {
         return isHeldBack;
     }
 
+    /** {@return whether packets wait for the next poll or post of the application} For any thread, to which it may be out of date. */
+    public boolean holdsSomethingBack() {
+        return isHeldBack;
+    }
+
     private void letGo() {
         engine.restoreOwner();
         owner.unlock();

@@ -43,6 +43,8 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
+    /** An event was asked for, and no poll has found nothing since. Threads share it without any order: it need not be exact. */
+    private boolean isJustArmed;
     private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
 
@@ -118,7 +120,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             driver.noteWork();
             return count;
         }
-        driver.poll();
+        runEngine();
         count = ring.take(completions);
         if (count == 0) {
             onNothingFound();
@@ -133,12 +135,26 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             driver.noteWork();
             return true;
         }
-        driver.poll();
+        runEngine();
         if (ring.take(completion)) {
             return true;
         }
         onNothingFound();
         return false;
+    }
+
+    /**
+     * A poll has found nothing: runs the engine. Not if the thread only makes sure, before it waits for the event that it has asked for, and has got a
+     * message just now: what is to be sent goes with its answer, or by who drives the engine while it waits.
+     */
+    private void runEngine() {
+        boolean isFirst = isJustArmed;
+        if (isFirst) {
+            isJustArmed = false;
+        }
+        if (!isFirst || !driver.holdsSomethingBack()) {
+            driver.poll();
+        }
     }
 
     /** As {@link #poll(WorkCompletion)}, for a thread that is about to wait: it does not run the engine. */
@@ -158,7 +174,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             driver.noteWork();
             return true;
         }
-        driver.poll();
+        runEngine();
         if (ring.startBatch()) {
             return true;
         }
@@ -227,6 +243,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                     "the completion queue was created without a channel");
         }
         ring.arm(solicitedOnly);
+        isJustArmed = true;
     }
 
     @Override
