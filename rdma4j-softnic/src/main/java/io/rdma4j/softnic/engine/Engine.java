@@ -309,6 +309,12 @@ public final class Engine {
         return firstActive != null;
     }
 
+    /** {@return whether no other queue pair may have something to send} */
+    boolean isAlone(EngineQueuePair queuePair) {
+        EngineQueuePair first = firstActive;
+        return first == null || (first == queuePair && lastActive == queuePair);
+    }
+
     /** {@return whether a message for the application was among it} */
     boolean hasDelivered() {
         return hasDelivered;

@@ -140,6 +140,17 @@ public abstract class EngineQueuePair implements QueuePairHost {
      */
     protected abstract int transmit(int most);
 
+    /** What {@link #tick} returns of a queue pair that needs the time. */
+    protected static final long NO_TICK = Long.MIN_VALUE;
+
+    /**
+     * {@return a number that is another one after each some milliseconds} Who sends may take a time for the present one that was read since the number has
+     * changed. {@link #NO_TICK} if it needs the time itself, as of packets that may be lost.
+     */
+    protected long tick() {
+        return NO_TICK;
+    }
+
     /** Called when the queue pair was removed from the engine, which carries out no more of its work. */
     protected void onDetached() {
         // Most transports have nothing to end.

@@ -58,6 +58,17 @@ public interface SharedMemory {
      */
     default void withdrawRequests(int queuePair) {}
 
+    /** What {@link #tick} returns if the system tells none. */
+    long NO_TICK = Long.MIN_VALUE;
+
+    /**
+     * {@return a number that is another one after each some milliseconds, and takes little time to get; {@link #NO_TICK} if there is none here} It costs
+     * less than the time.
+     */
+    default long tick() {
+        return NO_TICK;
+    }
+
     /** Wakes sleeping readers to which something was sent. */
     void flush();
 }

@@ -171,6 +171,11 @@ final class RoceLink implements Link {
         return dispatcher.source();
     }
 
+    /** {@return as {@link SharedMemory#tick}} */
+    long tick() {
+        return memory == null ? SharedMemory.NO_TICK : memory.tick();
+    }
+
     /** Requests to a queue pair end without having been acknowledged. */
     void withdrawRequests(int queuePair) {
         if (memory != null) {

@@ -198,6 +198,12 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return link.transmit(this, most);
     }
 
+    /** A path through memory loses nothing, so there is nothing to time. */
+    @Override
+    protected long tick() {
+        return service == Opcode.Service.RC && memoryPath() != null ? link.tick() : NO_TICK;
+    }
+
     @Override
     protected void onDetached() {
         withdrawPayloads();

@@ -42,6 +42,8 @@ final class RetryTimer {
     private static final long QUEUEING_NS = 1_000_000;
     /** The interval of probes on a lossless path. */
     private static final long LOSSLESS_NS = 100_000_000;
+    /** How old the time may be at which a packet is sent on a lossless path: its host need not read the clock for each. A time-out is none too short. */
+    private static final long OLD_NS = 10_000_000;
 
     private long timeoutNs = NEVER;
     private int retryCount;
@@ -465,7 +467,7 @@ final class RetryTimer {
     private void startTimeout(long nowNs) {
         // [IBTA 9.7.6-2]
         timeoutLateNs = 0;
-        timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs;
+        timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs + (isLossless ? OLD_NS : 0);
     }
 
     /** {@return how long to wait for a response before a probe} */

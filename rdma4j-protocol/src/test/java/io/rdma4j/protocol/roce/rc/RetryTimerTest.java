@@ -303,6 +303,19 @@ class RetryTimerTest {
         assertThat(timer.isKnownToQueue()).isTrue();
     }
 
+    /** The time at which a packet leaves may be some milliseconds old there. */
+    @Test
+    void onALosslessPathTheTimeoutIsNoneTooShort() {
+        timer.lossless(true);
+        send(1);
+        assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS + 9 * MS)).isFalse();
+        assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS + 10 * MS)).isTrue();
+        timer.reset();
+        timer.lossless(false);
+        send(1);
+        assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS)).isTrue();
+    }
+
     private void answerAfter(long ns) {
         send(1);
         nowNs += ns;

@@ -111,7 +111,7 @@ public record CFunction(MethodHandle plain, MethodHandle captured, boolean isInt
     }
 
     /** A call throws nothing but what the JVM throws anywhere. */
-    private static RuntimeException unexpected(Throwable thrown) {
+    static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof RuntimeException exception) {
             return exception;
         }

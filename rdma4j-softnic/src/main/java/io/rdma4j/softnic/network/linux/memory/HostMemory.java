@@ -7,6 +7,7 @@ import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.softnic.memory.Withdrawal;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.linux.calls.CoarseClock;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.MemoryCalls;
 import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
@@ -69,6 +70,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
     private long nowNs = System.nanoTime();
+    private final CoarseClock ticks = new CoarseClock();
     private boolean isReceiving;
     private volatile boolean isClosed;
 
@@ -163,6 +165,11 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         Neighbour(MailboxTable.Entry entry) {
             this.entry = entry;
         }
+    }
+
+    @Override
+    public long tick() {
+        return ticks.nowNs();
     }
 
     @Override
