@@ -27,7 +27,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 @Tag("processes")
 class SendPathTest {
     /** Values, tables of standards, structures of C, counters and timers, which say nothing of the way. */
-    private static final Set<String> VALUES = Set.of("ApplicationMemory", "CongestionWindow",
+    private static final Set<String> VALUES = Set.of("ApplicationMemory", "CoarseClock",
+            "CongestionWindow",
             "Counters", "DeadlineHeap", "DeviceCounters", "ElementList", "KeyedMemory",
             "MemoryReference", "MessageHeader", "Opcode", "PacketHeaders", "Path", "PathControl",
             "PayloadPieces", "Psn", "RcAttributes", "ResponseQueue", "RetryTimer", "RingLayout",
