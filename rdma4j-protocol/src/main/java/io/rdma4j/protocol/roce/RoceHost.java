@@ -25,6 +25,11 @@ public interface RoceHost extends QueuePairHost {
         return false;
     }
 
+    /** {@return by how many nanoseconds at most the time that it tells is behind, while it sends by lossless paths} To read the clock takes time as well. */
+    default long mostBehindNs() {
+        return 0;
+    }
+
     /**
      * {@return whether a packet on a path may carry an acknowledgement} As through memory, where nothing reads its headers but
      * the device at its end. See {@link OutgoingPacket#piggyback(long, int, long)}.

@@ -17,6 +17,12 @@ public interface MemoryPath {
     /** {@return how many bytes of a message {@link #send} accepts as one packet} See {@link OutgoingPacket#span(int)}. */
     int maxPayload();
 
+    /**
+     * {@return how many bytes of a message go best as one packet if they are copied} Its reader copies a packet while the next one is written, so short
+     * ones keep both at work; too short ones cost more than they gain. Not more than {@link #maxPayload}.
+     */
+    int bestCopiedPayload();
+
     /** {@return whether it accepts a packet of the maximum length now, or is closed} If not, its reader is slow. */
     boolean hasRoom(long nowNs);
 

@@ -60,10 +60,12 @@ public interface SharedMemory {
 
     /** What {@link #tick} returns if the system tells none. */
     long NO_TICK = Long.MIN_VALUE;
+    /** No system ticks more rarely. */
+    long LONGEST_TICK_NS = 10_000_000;
 
     /**
-     * {@return a number that is another one after each some milliseconds, and takes little time to get; {@link #NO_TICK} if there is none here} It costs
-     * less than the time.
+     * {@return a number that is another one after {@link #LONGEST_TICK_NS} at the latest, and takes less to get than the time; {@link #NO_TICK} if there is
+     * none here}
      */
     default long tick() {
         return NO_TICK;

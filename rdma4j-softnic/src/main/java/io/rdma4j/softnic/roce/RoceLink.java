@@ -318,6 +318,9 @@ final class RoceLink implements Link {
                         : PacketPort.Sent.PAYLOAD_GONE;
             } else if (way != null) {
                 result = way.send(outgoing, engine.timeNs());
+                if (packets > 1) {
+                    Objects.requireNonNull(queuePair).sentLong(result == PacketPort.Sent.LENT);
+                }
             } else {
                 PacketPort port = network.port(path.source());
                 if (port == null) {

@@ -58,6 +58,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** The {@link SharedMemory#version} that it was found for. */
     private int memoryVersion;
     private boolean isWayKnown;
+    /** Whether the last packet of several segments was lent: those that follow will be as well. */
+    private boolean isLending;
     /** Whether the log has that the peer is without a receive. */
     private boolean isLackLogged;
 
@@ -136,6 +138,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             memoryVersion = version;
             isWayKnown = true;
         }
+    }
+
+    /** A packet of several segments has left, whose payload was lent or copied. */
+    void sentLong(boolean isLent) {
+        isLending = isLent;
     }
 
     /** {@return the way through memory of a packet that is about to leave this device, null if there is none} */
@@ -223,12 +230,17 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             return MAX_OWN_SEGMENTS;
         }
         MemoryPath way = memoryPath();
-        return way == null ? 1 : way.maxPayload() / mtu;
+        return way == null ? 1 : (isLending ? way.maxPayload() : way.bestCopiedPayload()) / mtu;
     }
 
     @Override
     public boolean isLossless(Path to) {
         return memoryPath() != null;
+    }
+
+    @Override
+    public long mostBehindNs() {
+        return link.tick() == SharedMemory.NO_TICK ? 0 : SharedMemory.LONGEST_TICK_NS;
     }
 
     @Override

@@ -167,7 +167,11 @@ final class RcRequester {
         if (isLosslessNow != isLossless) {
             isLossless = isLosslessNow;
             congestion.lossless(isLosslessNow);
-            timer.lossless(isLosslessNow);
+            if (isLosslessNow) {
+                timer.lossless(host.mostBehindNs());
+            } else {
+                timer.lossy();
+            }
         }
         RetransmissionCause cause = askWanted;
         if (cause != null) {

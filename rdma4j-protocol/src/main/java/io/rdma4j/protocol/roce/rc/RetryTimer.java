@@ -42,8 +42,6 @@ final class RetryTimer {
     private static final long QUEUEING_NS = 1_000_000;
     /** The interval of probes on a lossless path. */
     private static final long LOSSLESS_NS = 100_000_000;
-    /** How old the time may be at which a packet is sent on a lossless path: its host need not read the clock for each. A time-out is none too short. */
-    private static final long OLD_NS = 10_000_000;
 
     private long timeoutNs = NEVER;
     private int retryCount;
@@ -51,6 +49,7 @@ final class RetryTimer {
     private RoundTripEstimate estimate = new RoundTripEstimate();
 
     private boolean isLossless;
+    private long behindNs;
     private long timeoutAtNs = NEVER;
     /** How much later than a whole time-out it ends. */
     private long timeoutLateNs;
@@ -86,9 +85,20 @@ final class RetryTimer {
         rnrRetriesLeft = rnrRetry;
     }
 
-    /** Whether packets travel on a path that loses none at present. */
-    void lossless(boolean isSo) {
-        isLossless = isSo;
+    /** Packets travel on a path that may lose them. */
+    void lossy() {
+        isLossless = false;
+        behindNs = 0;
+    }
+
+    /**
+     * Packets travel on a path that loses none at present.
+     *
+     * @param mostBehindNs how far behind the time may be at which they are sent; time-outs are longer by as much, so that none is too short
+     */
+    void lossless(long mostBehindNs) {
+        isLossless = true;
+        behindNs = mostBehindNs;
     }
 
     /** Sets the estimate of the round-trip time to the peer. */
@@ -467,7 +477,7 @@ final class RetryTimer {
     private void startTimeout(long nowNs) {
         // [IBTA 9.7.6-2]
         timeoutLateNs = 0;
-        timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs + (isLossless ? OLD_NS : 0);
+        timeoutAtNs = timeoutNs == NEVER ? NEVER : nowNs + timeoutNs + behindNs;
     }
 
     /** {@return how long to wait for a response before a probe} */

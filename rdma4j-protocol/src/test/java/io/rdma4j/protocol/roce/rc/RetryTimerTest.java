@@ -293,25 +293,25 @@ class RetryTimerTest {
     /** In memory a peer that is busy, or has just started, answers after milliseconds as well. */
     @Test
     void answersOnALosslessPathShowNoQueue() {
-        timer.lossless(true);
+        timer.lossless(0);
         answerAfter(5 * MS);
         assertThat(estimate.isKnown()).isTrue();
         assertThat(timer.isKnownToQueue()).isFalse();
-        timer.lossless(false);
+        timer.lossy();
         assertThat(timer.isKnownToQueue()).isFalse();
         answerAfter(5 * MS);
         assertThat(timer.isKnownToQueue()).isTrue();
     }
 
-    /** The time at which a packet leaves may be some milliseconds old there. */
+    /** The time at which a packet leaves may be behind there. */
     @Test
     void onALosslessPathTheTimeoutIsNoneTooShort() {
-        timer.lossless(true);
+        timer.lossless(10 * MS);
         send(1);
         assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS + 9 * MS)).isFalse();
         assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS + 10 * MS)).isTrue();
         timer.reset();
-        timer.lossless(false);
+        timer.lossy();
         send(1);
         assertThat(timer.isTimeoutDue(nowNs + TIMEOUT_NS)).isTrue();
     }

@@ -29,6 +29,7 @@ public final class RingPath implements MemoryPath {
     static final long REST_NS = 1_000_000_000;
     /** From this length on, the copy takes longer than the check whether the reader sleeps. */
     private static final int LONG_PAYLOAD = 8192;
+    private static final int BEST_COPIED = 1 << 15;
     private static final long LONGEST_REST_NS = 60_000_000_000L;
 
     /**
@@ -170,6 +171,11 @@ public final class RingPath implements MemoryPath {
     @Override
     public int maxPayload() {
         return RingLayout.MAX_PAYLOAD;
+    }
+
+    @Override
+    public int bestCopiedPayload() {
+        return BEST_COPIED;
     }
 
     @Override
