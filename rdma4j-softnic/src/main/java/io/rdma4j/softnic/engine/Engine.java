@@ -312,7 +312,7 @@ public final class Engine {
     /** {@return whether no other queue pair may have something to send} */
     boolean isAlone(EngineQueuePair queuePair) {
         EngineQueuePair first = firstActive;
-        return first == null || (first == queuePair && lastActive == queuePair);
+        return first == null || (first.equals(queuePair) && queuePair.equals(lastActive));
     }
 
     /** {@return whether a message for the application was among it} */
