@@ -355,8 +355,8 @@ public final class EngineDriver {
     }
 
     /**
-     * {@return the time, as exactly as a queue pair needs it to send what was posted} To read the clock takes longer than to write a short message into
-     * memory: for a few messages at a time, within a tick of the system, the time of the round before will do.
+     * {@return the time, as exactly as a queue pair needs it to send what was posted} To read the clock takes as long as to write a short message into
+     * memory. Where nothing is timed, the time of the round before will do, for a few posts in a row and within a tick of the system.
      */
     private long postingNs(EngineQueuePair queuePair) {
         if (postsAtThatTime < POSTS_AT_A_TIME && rung.get() == null && engine.isAlone(queuePair)) {

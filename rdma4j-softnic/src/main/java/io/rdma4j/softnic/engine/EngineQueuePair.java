@@ -55,6 +55,8 @@ public abstract class EngineQueuePair implements QueuePairHost {
     public static final int SEND_DOORBELL = 1;
     /** Receive requests were posted. */
     public static final int RECEIVE_DOORBELL = 2;
+    /** What {@link #tick} returns if the time is needed. */
+    protected static final long NO_TICK = Long.MIN_VALUE;
 
     private final Engine engine;
     private final int number;
@@ -140,12 +142,9 @@ public abstract class EngineQueuePair implements QueuePairHost {
      */
     protected abstract int transmit(int most);
 
-    /** What {@link #tick} returns of a queue pair that needs the time. */
-    protected static final long NO_TICK = Long.MIN_VALUE;
-
     /**
-     * {@return a number that is another one after each some milliseconds} Who sends may take a time for the present one that was read since the number has
-     * changed. {@link #NO_TICK} if it needs the time itself, as of packets that may be lost.
+     * {@return a number that changes every few milliseconds} What was the time since its last change will do for what is sent now. {@link #NO_TICK} if the
+     * time itself is needed, because packets may be lost.
      */
     protected long tick() {
         return NO_TICK;

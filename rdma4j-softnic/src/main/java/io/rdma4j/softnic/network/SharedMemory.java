@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
  * call waits, and sending and receiving allocate nothing.
  */
 public interface SharedMemory {
+    /** What {@link #tick} returns if the system has none. */
+    long NO_TICK = Long.MIN_VALUE;
+    /** No system ticks more rarely. */
+    long LONGEST_TICK_NS = 10_000_000;
+
     /** Receives the packets that other processes have written. */
     interface Handler {
         /**
@@ -58,13 +63,8 @@ public interface SharedMemory {
      */
     default void withdrawRequests(int queuePair) {}
 
-    /** What {@link #tick} returns if the system tells none. */
-    long NO_TICK = Long.MIN_VALUE;
-    /** No system ticks more rarely. */
-    long LONGEST_TICK_NS = 10_000_000;
-
     /**
-     * {@return a number that is another one after {@link #LONGEST_TICK_NS} at the latest, and takes less to get than the time; {@link #NO_TICK} if there is
+     * {@return a number that changes at least every {@link #LONGEST_TICK_NS}, and takes less time to get than the time itself; {@link #NO_TICK} if there is
      * none here}
      */
     default long tick() {

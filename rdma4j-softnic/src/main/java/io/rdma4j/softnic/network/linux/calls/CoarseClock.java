@@ -29,7 +29,8 @@ public final class CoarseClock {
 
     private static MethodHandle function() {
         Linker linker = Linker.nativeLinker();
-        // It makes no system call and does not wait, so the thread stays in the JVM's state, and the function may write to the heap.
+        // It does not wait, and makes no system call where the kernel lends its clock to processes. So the thread stays in the JVM's state, and the function
+        // may write to the heap.
         return linker.downcallHandle(
                 linker.defaultLookup().find("clock_gettime").orElseThrow(
                         () -> new UnsatisfiedLinkError("the C library has no clock_gettime")),
