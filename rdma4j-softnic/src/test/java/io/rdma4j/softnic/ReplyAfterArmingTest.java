@@ -98,6 +98,16 @@ class ReplyAfterArmingTest {
         assertThat(packetsSent()).isEqualTo(1);
     }
 
+    /** Otherwise a thread that asks for an event before each look would run nothing. */
+    @Test
+    void whoAsksForAnEventAgainSendsItTheSecondTime() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            queue.requestNotification();
+            assertThat(queue.poll(completion)).isFalse();
+        }
+        assertThat(packetsSent()).isEqualTo(1);
+    }
+
     @Test
     void withNothingHeldBackItRunsTheDevice() throws Exception {
         assertThat(queue.poll(completion)).isFalse();

@@ -68,7 +68,7 @@ public final class EngineDriver {
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable BackgroundThread background;
     private volatile int waitingTasks;
-    /** For the owner: the tick of the system in which the clock was read last for a post, and the posts since that did without. */
+    /** For the owner: a tick of the system since which the clock was read for a post, and the posts since that did without. */
     private long timeTick = EngineQueuePair.NO_TICK;
     private int postsAtThatTime;
     /** For the owner. */
@@ -77,6 +77,8 @@ public final class EngineDriver {
     private int sendsSinceRound;
     /** For the owner: packets to send wait for the application's next poll or post. */
     private boolean isHeldBack;
+    /** Who has held them back waits elsewhere, and may not come back. */
+    private volatile boolean isLeftHeldBack;
     private final EngineWaiters waiters;
     private volatile long lastPollNs;
     /** Written before the time. */
@@ -237,7 +239,8 @@ public final class EngineDriver {
         }
         sendsSinceRound++;
         if (sendsSinceRound > SENDS && nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
-            round(nowNs);
+            // What arrives is timed, and the time may be that of an earlier post.
+            round(clock.getAsLong());
         } else {
             transmit(nowNs);
         }
@@ -257,6 +260,9 @@ public final class EngineDriver {
 
     private boolean transmit(long nowNs) {
         isHeldBack = false;
+        if (isLeftHeldBack) {
+            isLeftHeldBack = false;
+        }
         return engine.transmit(nowNs);
     }
 
@@ -328,10 +334,13 @@ public final class EngineDriver {
     private void serveAndRelease(@Nullable EngineQueuePair queuePair, int doorbell) {
         boolean isServed = false;
         try {
-            long nowNs = queuePair == null ? clock.getAsLong() : postingNs(queuePair);
+            boolean sharesTime = queuePair != null && mayShareTime(queuePair);
+            long nowNs = sharesTime ? engine.timeNs() : clock.getAsLong();
             // Another one than before, even if the time is the same: who goes to sleep sees by it that something was done.
             lastTrafficNs = Math.max(nowNs, lastTrafficNs + 1);
-            takeDoorbells(nowNs);
+            if (!sharesTime) {
+                takeDoorbells(nowNs);
+            }
             if (queuePair != null) {
                 engine.onPosted(queuePair, doorbell, nowNs);
             }
@@ -355,20 +364,22 @@ public final class EngineDriver {
     }
 
     /**
-     * {@return the time, as exactly as a queue pair needs it to send what was posted} To read the clock takes as long as to write a short message into
-     * memory. Where nothing is timed, the time of the round before will do, for a few posts in a row and within a tick of the system.
+     * {@return whether the time of the last round, task or post will do for what was posted to a queue pair} To read the clock takes as long as to write a
+     * short message into memory. So where no round trip is timed it is not read for each post: for a few in a row, and within a tick of the system. For
+     * others that have something to send, it is.
      */
-    private long postingNs(EngineQueuePair queuePair) {
+    private boolean mayShareTime(EngineQueuePair queuePair) {
         if (postsAtThatTime < POSTS_AT_A_TIME && rung.get() == null && engine.isAlone(queuePair)) {
             long tick = queuePair.tick();
             if (tick == timeTick && tick != EngineQueuePair.NO_TICK) {
                 postsAtThatTime++;
-                return engine.timeNs();
+                return true;
             }
+            // Before the clock is read: what it says is no older than the tick.
             timeTick = tick;
         }
         postsAtThatTime = 0;
-        return clock.getAsLong();
+        return false;
     }
 
     private void push(EngineQueuePair queuePair) {
@@ -498,6 +509,9 @@ public final class EngineDriver {
      * that posts is noticed at its next request.
      */
     void stopAttending() {
+        if (isHeldBack) {
+            isLeftHeldBack = true;
+        }
         long nowNs = clock.getAsLong();
         lastPostNs = nowNs - POSTING_NS;
         if (lastPollerId == Thread.currentThread().threadId()) {
@@ -671,7 +685,7 @@ public final class EngineDriver {
 
     /** {@return whether the engine has to run at once} */
     private boolean isNeeded() {
-        return isEnded || rung.get() != null || waitingTasks > 0;
+        return isEnded || rung.get() != null || waitingTasks > 0 || isLeftHeldBack;
     }
 
     /** The background thread ran the engine, and another thread sleeps by an older state, or is about to. */

@@ -56,7 +56,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
     /** Receive requests were posted. */
     public static final int RECEIVE_DOORBELL = 2;
     /** What {@link #tick} returns if the time is needed. */
-    protected static final long NO_TICK = Long.MIN_VALUE;
+    public static final long NO_TICK = Long.MIN_VALUE;
 
     private final Engine engine;
     private final int number;
@@ -143,8 +143,8 @@ public abstract class EngineQueuePair implements QueuePairHost {
     protected abstract int transmit(int most);
 
     /**
-     * {@return a number that changes every few milliseconds} What was the time since its last change will do for what is sent now. {@link #NO_TICK} if the
-     * time itself is needed, because packets may be lost.
+     * {@return a number that changes every few milliseconds} As long as it is the same, a time that was read since it last changed is exact enough to send.
+     * {@link #NO_TICK} if the time itself is needed, because packets may be lost.
      */
     protected long tick() {
         return NO_TICK;

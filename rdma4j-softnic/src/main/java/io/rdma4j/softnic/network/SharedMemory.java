@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public interface SharedMemory {
     /** What {@link #tick} returns if the system has none. */
     long NO_TICK = Long.MIN_VALUE;
-    /** No system ticks more rarely. */
+    /** Systems normally do not tick more rarely. */
     long LONGEST_TICK_NS = 10_000_000;
 
     /** Receives the packets that other processes have written. */
@@ -64,7 +64,7 @@ public interface SharedMemory {
     default void withdrawRequests(int queuePair) {}
 
     /**
-     * {@return a number that changes at least every {@link #LONGEST_TICK_NS}, and takes less time to get than the time itself; {@link #NO_TICK} if there is
+     * {@return a number that normally changes at least every {@link #LONGEST_TICK_NS}, and takes less time to get than the time itself; {@link #NO_TICK} if there is
      * none here}
      */
     default long tick() {

@@ -34,6 +34,10 @@ final class BlockedQueuePairs {
         blocked.remove(queuePair);
     }
 
+    boolean isEmpty() {
+        return blocked.isEmpty();
+    }
+
     /** Lets the queue pairs whose path has room again continue to send. */
     void goOn(long nowNs) {
         for (int i = blocked.size() - 1; i >= 0; i--) {

@@ -7,6 +7,7 @@ import io.rdma4j.protocol.roce.RoundTripEstimate;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.Link;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.MemoryPath;
@@ -171,9 +172,19 @@ final class RoceLink implements Link {
         return dispatcher.source();
     }
 
-    /** {@return as {@link SharedMemory#tick}} */
-    long tick() {
-        return memory == null ? SharedMemory.NO_TICK : memory.tick();
+    /** {@return whether a queue pair may have a tick} */
+    boolean hasTicks() {
+        return memory != null && memory.tick() != SharedMemory.NO_TICK;
+    }
+
+    /** {@return the tick for a queue pair whose next packet takes a path through memory, unless a blocked one may send before it} */
+    long tick(RoceQueuePair queuePair) {
+        if (memory == null || !blocked.isEmpty()) {
+            return EngineQueuePair.NO_TICK;
+        }
+        queuePair.findWay(memory);
+        long tick = queuePair.memoryPath() == null ? SharedMemory.NO_TICK : memory.tick();
+        return tick == SharedMemory.NO_TICK ? EngineQueuePair.NO_TICK : tick;
     }
 
     /** Requests to a queue pair end without having been acknowledged. */

@@ -58,7 +58,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** The {@link SharedMemory#version} that it was found for. */
     private int memoryVersion;
     private boolean isWayKnown;
-    /** Whether the last packet of several segments was lent: those that follow will be as well. */
+    /** Whether the last packet of several segments was lent: those that follow probably will be as well. */
     private boolean isLending;
     /** Whether the log has that the peer is without a receive. */
     private boolean isLackLogged;
@@ -205,10 +205,10 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return link.transmit(this, most);
     }
 
-    /** A path through memory loses nothing, so there is nothing to time. */
+    /** On a path through memory round trips are not measured, and a time-out may be a little longer. */
     @Override
     protected long tick() {
-        return service == Opcode.Service.RC && memoryPath() != null ? link.tick() : NO_TICK;
+        return service == Opcode.Service.RC ? link.tick(this) : NO_TICK;
     }
 
     @Override
@@ -240,7 +240,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public long mostBehindNs() {
-        return link.tick() == SharedMemory.NO_TICK ? 0 : SharedMemory.LONGEST_TICK_NS;
+        return link.hasTicks() ? SharedMemory.LONGEST_TICK_NS : 0;
     }
 
     @Override

@@ -44,7 +44,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
     /** An event was asked for, and no poll has found nothing since. Threads share it without any order: it need not be exact. */
-    private boolean isJustArmed;
+    private boolean isArmed;
+    /** A completion was taken since the last poll that did not run the engine. Shared likewise. */
+    private boolean hasTaken;
     private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
 
@@ -117,6 +119,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         checkOpen();
         int count = ring.take(completions);
         if (count > 0 || completions.length == 0) {
+            noteTaken();
             driver.noteWork();
             return count;
         }
@@ -124,6 +127,8 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         count = ring.take(completions);
         if (count == 0) {
             onNothingFound();
+        } else {
+            noteTaken();
         }
         return count;
     }
@@ -132,27 +137,38 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean poll(WorkCompletion completion) throws RdmaException {
         checkOpen();
         if (ring.take(completion)) {
+            noteTaken();
             driver.noteWork();
             return true;
         }
         runEngine();
         if (ring.take(completion)) {
+            noteTaken();
             return true;
         }
         onNothingFound();
         return false;
     }
 
+    /** A completion was taken. */
+    private void noteTaken() {
+        if (!hasTaken) {
+            hasTaken = true;
+        }
+    }
+
     /**
-     * A poll has found nothing: runs the engine. Not if the thread only makes sure, before it waits for the event that it has asked for, and has got a
-     * message just now: what is to be sent goes with its answer, or by who drives the engine while it waits.
+     * A poll has found nothing: runs the engine. Not if the thread has got a completion, has asked for an event since, and only makes sure before it
+     * waits for that: what is to be sent goes with its reply, or is sent by who drives the engine while it waits. After that the next poll runs it.
      */
     private void runEngine() {
-        boolean isFirst = isJustArmed;
-        if (isFirst) {
-            isJustArmed = false;
+        boolean isSkipped = isArmed && hasTaken && driver.holdsSomethingBack();
+        if (isArmed) {
+            isArmed = false;
         }
-        if (!isFirst || !driver.holdsSomethingBack()) {
+        if (isSkipped) {
+            hasTaken = false;
+        } else {
             driver.poll();
         }
     }
@@ -161,6 +177,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     boolean take(WorkCompletion completion) throws RdmaException {
         checkOpen();
         if (ring.take(completion)) {
+            noteTaken();
             return true;
         }
         checkOverrun();
@@ -171,11 +188,13 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean startPoll() throws RdmaException {
         checkOpen();
         if (ring.startBatch()) {
+            noteTaken();
             driver.noteWork();
             return true;
         }
         runEngine();
         if (ring.startBatch()) {
+            noteTaken();
             return true;
         }
         onNothingFound();
@@ -243,7 +262,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                     "the completion queue was created without a channel");
         }
         ring.arm(solicitedOnly);
-        isJustArmed = true;
+        isArmed = true;
     }
 
     @Override

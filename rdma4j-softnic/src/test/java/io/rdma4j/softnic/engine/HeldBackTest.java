@@ -66,6 +66,23 @@ class HeldBackTest {
         Wait.until("it is sent", () -> network.transmissions.get() > before);
     }
 
+    /** The poller waits in a selector now, and nothing else would tell who is about to sleep. */
+    @Test
+    void nobodySleepsOnceThePollerHasLeftItToOthers() {
+        hasMessage.set(true);
+        driver.poll();
+        driver.stopAttending();
+        AdaptiveSpin spin = new AdaptiveSpin(clock::get, new ProcessorContention(clock::get));
+        clock.addAndGet(EngineDriver.POLLING_NS);
+        driver.sleep(Long.MAX_VALUE, spin, null);
+        assertThat(network.isAwaited).isFalse();
+        driver.serve(null, spin);
+        assertThat(network.transmissions).hasValue(1);
+        network.wake();
+        driver.sleep(Long.MAX_VALUE, spin, null);
+        assertThat(network.isAwaited).isTrue();
+    }
+
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
     private final class Messages extends QuietLink {
         final AtomicInteger transmissions = new AtomicInteger();

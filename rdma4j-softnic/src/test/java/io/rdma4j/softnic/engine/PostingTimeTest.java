@@ -20,6 +20,13 @@ class PostingTimeTest {
 
     private static final class TimedLink extends QuietLink {
         long sleptForNs;
+        long receivedNs;
+
+        @Override
+        public boolean receive(long nowNs, boolean isOften) {
+            receivedNs = nowNs;
+            return false;
+        }
 
         @Override
         public void await(long timeoutNs) {
@@ -104,6 +111,18 @@ class PostingTimeTest {
         post();
         engine.touched(queuePair);
         assertThat(post()).isLessThan(clock.get());
+    }
+
+    /** What arrives there is timed. */
+    @Test
+    void whoReceivesAsWellReadsTheClockForThat() {
+        clock.addAndGet(MS);
+        post();
+        while (link.receivedNs == 0) {
+            post();
+        }
+        assertThat(queuePair.heardNs).isLessThan(clock.get());
+        assertThat(link.receivedNs).isEqualTo(clock.get());
     }
 
     /** Otherwise it would sleep past a timer that the post has set. */

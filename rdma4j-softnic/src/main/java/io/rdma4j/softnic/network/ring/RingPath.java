@@ -29,7 +29,7 @@ public final class RingPath implements MemoryPath {
     static final long REST_NS = 1_000_000_000;
     /** From this length on, the copy takes longer than the check whether the reader sleeps. */
     private static final int LONG_PAYLOAD = 8192;
-    /** As {@link #bestCopiedPayload}, measured (docs/evidence/performance): half as much was no faster, twice as much slower. */
+    /** As {@link #bestCopiedPayload}: measured, in docs/evidence/performance. */
     private static final int BEST_COPIED = 1 << 15;
     private static final long LONGEST_REST_NS = 60_000_000_000L;
 

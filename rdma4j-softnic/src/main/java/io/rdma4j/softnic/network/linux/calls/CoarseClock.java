@@ -10,7 +10,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * The system's time as of its last tick, one to ten milliseconds ago. It is read from memory, in a fifth of the time that {@link System#nanoTime} takes,
+ * The system's time as of its last tick, normally at most ten milliseconds ago. It is read from memory, in a fifth of the time that {@link System#nanoTime} takes,
  * which asks the processor. For one thread at a time.
  *
  * <p>Source: clock_gettime(2), {@code CLOCK_MONOTONIC_COARSE}.
@@ -38,13 +38,13 @@ public final class CoarseClock {
                 Linker.Option.critical(true));
     }
 
-    /** {@return the time of the last tick in nanoseconds, from some origin} */
+    /** {@return the time of the last tick in nanoseconds, from some origin; {@link Long#MIN_VALUE} if the system refuses it} */
     public long nowNs() {
         try {
-            int _ = (int) CLOCK_GETTIME.invokeExact(CLOCK_MONOTONIC_COARSE, written);
+            int result = (int) CLOCK_GETTIME.invokeExact(CLOCK_MONOTONIC_COARSE, written);
+            return result == 0 ? time[0] * NS_PER_S + time[1] : Long.MIN_VALUE;
         } catch (Throwable t) {
             throw CFunction.unexpected(t);
         }
-        return time[0] * NS_PER_S + time[1];
     }
 }

@@ -169,7 +169,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public long tick() {
-        return ticks.nowNs();
+        long tickNs = ticks.nowNs();
+        return tickNs == Long.MIN_VALUE ? NO_TICK : tickNs;
     }
 
     @Override
