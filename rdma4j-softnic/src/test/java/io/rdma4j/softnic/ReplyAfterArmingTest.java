@@ -2,17 +2,8 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.count.Counter;
-import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.Mtu;
-import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairCapabilities;
-import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.SendOpcode;
-import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,52 +18,40 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReplyAfterArmingTest {
     private static final int LENGTH = 64;
 
+    private final Pair pair;
+    private final CompletionQueue queue;
+    private final Pair.Side asking;
+    private final Pair.Side replying;
     private final WorkCompletion completion = new WorkCompletion();
-    private Simulation simulation;
-    private CompletionQueue queue;
-    private QueuePair queuePair;
-    private MemoryRegion region;
-    private QueuePair asking;
-    private MemoryRegion sent;
 
-    /** {@code b} has just got a message of {@code a}, and has sent nothing. */
+    ReplyAfterArmingTest() throws Exception {
+        pair = new Pair();
+        queue = pair.b.node.context.createCompletionQueue(16, CompletionChannel.create());
+        asking = pair.new Side(pair.a.node);
+        replying = pair.new Side(pair.b.node, queue);
+        Pair.Settings settings = new Pair.Settings();
+        asking.connect(replying, settings);
+        replying.connect(asking, settings);
+    }
+
+    /** One side has just got a message, and has sent nothing. */
     @BeforeEach
     void deliver() throws Exception {
-        simulation = new Simulation(1);
-        QueuePairCapabilities sizes = QueuePairCapabilities.ofDepth(4, 4);
-        CompletionQueue ofA = simulation.a.context.createCompletionQueue(16);
-        asking = simulation.a.queuePair(ofA, sizes);
-        CompletionChannel channel = CompletionChannel.create();
-        queue = simulation.b.context.createCompletionQueue(16, channel);
-        queuePair = simulation.b.queuePair(queue, sizes);
-        simulation.connect(asking, queuePair, Mtu.MTU_1024, 7);
-        region = simulation.b.domain.allocateRegion(LENGTH, AccessFlag.LOCAL_WRITE);
-        sent = simulation.a.domain.allocateRegion(LENGTH);
-        queuePair.postReceive(new ReceiveWorkRequest().add(region, 0, LENGTH));
-        ask();
+        replying.receive(1, LENGTH);
+        asking.send(2, LENGTH);
         while (!queue.poll(completion)) {
-            simulation.network.advanceTo(simulation.network.nextArrivalNs());
+            pair.simulation.network.advanceTo(pair.simulation.network.nextArrivalNs());
         }
         assertThat(packetsSent()).isZero();
     }
 
     @AfterEach
     void shutDown() {
-        simulation.shutDown();
+        pair.simulation.shutDown();
     }
 
     private long packetsSent() {
-        return simulation.b.nic.engine().counters().value(Counter.SENT_PKTS);
-    }
-
-    private void ask() throws RdmaException {
-        asking.postSend(
-                new SendWorkRequest().opcode(SendOpcode.SEND).add(sent, 0, LENGTH));
-    }
-
-    private void reply() throws RdmaException {
-        queuePair.postSend(
-                new SendWorkRequest().opcode(SendOpcode.SEND).add(region, 0, LENGTH));
+        return replying.node.nic.engine().counters().value(Counter.SENT_PKTS);
     }
 
     @Test
@@ -80,7 +59,7 @@ class ReplyAfterArmingTest {
         queue.requestNotification();
         assertThat(queue.poll(completion)).isFalse();
         assertThat(packetsSent()).isZero();
-        reply();
+        replying.send(3, LENGTH);
         assertThat(packetsSent()).isEqualTo(2);
     }
 
@@ -111,11 +90,11 @@ class ReplyAfterArmingTest {
     @Test
     void withNothingHeldBackItRunsTheDevice() throws Exception {
         assertThat(queue.poll(completion)).isFalse();
-        queuePair.postReceive(new ReceiveWorkRequest().add(region, 0, LENGTH));
-        ask();
-        simulation.a.poll();
-        simulation.network.advanceTo(simulation.network.nextArrivalNs());
-        simulation.network.advanceTo(simulation.network.nextArrivalNs());
+        replying.receive(4, LENGTH);
+        asking.send(5, LENGTH);
+        asking.node.poll();
+        pair.simulation.network.advanceTo(pair.simulation.network.nextArrivalNs());
+        pair.simulation.network.advanceTo(pair.simulation.network.nextArrivalNs());
         queue.requestNotification();
         assertThat(queue.poll(completion)).isTrue();
     }

@@ -45,7 +45,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private boolean isOverrunReported;
     /** An event was asked for, and no poll has found nothing since. Threads share it without any order: it need not be exact. */
     private boolean isArmed;
-    /** A completion was taken since the last poll that did not run the engine. Shared likewise. */
+    /** A completion was taken since a poll last left the engine alone to wait. Shared likewise. */
     private boolean hasTaken;
     private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
@@ -118,10 +118,14 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public int poll(WorkCompletion[] completions) throws RdmaException {
         checkOpen();
         int count = ring.take(completions);
-        if (count > 0 || completions.length == 0) {
+        if (count > 0) {
             noteTaken();
             driver.noteWork();
             return count;
+        }
+        if (completions.length == 0) {
+            driver.noteWork();
+            return 0;
         }
         runEngine();
         count = ring.take(completions);
