@@ -33,7 +33,8 @@ public final class Engine {
     private boolean hasOverrun;
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Link link;
-    private boolean hasDelivered;
+    /** How many messages for the application the last look has brought. */
+    private int delivered;
     private long nowNs;
     /** The interrupt status of the owner; null until it accesses memory of applications. */
     private @Nullable InterruptStatus ownerStatus;
@@ -279,7 +280,7 @@ public final class Engine {
      */
     boolean receive(long newNowNs, boolean isOften) {
         nowNs = newNowNs;
-        hasDelivered = false;
+        delivered = 0;
         boolean more = link.receive(newNowNs, isOften);
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
@@ -317,21 +318,27 @@ public final class Engine {
 
     /** {@return whether a message for the application was among it} */
     boolean hasDelivered() {
-        return hasDelivered;
+        return delivered > 0;
+    }
+
+    /** {@return how many messages for the application were among it} */
+    int delivered() {
+        return delivered;
     }
 
     /** A message for the application arrived. */
     void onDelivered() {
-        hasDelivered = true;
+        delivered++;
     }
 
     /**
      * Sends what is ready: bursts of one queue pair after the other, which stays active if it may have more, or if an Error ends
      * this. One long method on purpose, which compilers do not inline: all that sends is compiled with it, once (ADR 56).
      *
+     * @param isInTurns the queue pairs send one packet each and then the next: what is alike, such as acknowledgements, lies together
      * @return whether there is more to send at once
      */
-    public boolean transmit(long newNowNs) {
+    boolean transmit(long newNowNs, boolean isInTurns) {
         nowNs = newNowNs;
         if (!link.beginTransmit(newNowNs)) {
             return false;
@@ -350,7 +357,8 @@ public final class Engine {
             }
             queuePair.nextActive = null;
             queuePair.isListed = false;
-            int burst = budget < BURST ? budget : BURST;
+            int most = isInTurns ? 1 : BURST;
+            int burst = budget < most ? budget : most;
             boolean isDone = false;
             try {
                 int sent = 0;

@@ -79,6 +79,8 @@ public final class EngineDriver {
     private boolean isHeldBack;
     /** Who has held them back waits elsewhere, and may not come back. */
     private volatile boolean isLeftHeldBack;
+    /** For the owner. */
+    private final GatheredAnswers answers = new GatheredAnswers();
     private final EngineWaiters waiters;
     private volatile long lastPollNs;
     /** Written before the time. */
@@ -246,6 +248,13 @@ public final class EngineDriver {
         }
     }
 
+    /** As {@link #receive}, for a thread of the application. */
+    private boolean receiveForCaller(long nowNs, boolean isOften) {
+        boolean more = receive(nowNs, isOften);
+        answers.onDelivered(engine.delivered(), nowNs);
+        return more;
+    }
+
     private boolean round(long nowNs) {
         boolean moreToReceive = receive(nowNs, false);
         boolean moreToSend = transmit(nowNs);
@@ -263,7 +272,7 @@ public final class EngineDriver {
         if (isLeftHeldBack) {
             isLeftHeldBack = false;
         }
-        return engine.transmit(nowNs);
+        return engine.transmit(nowNs, answers.onTransmit());
     }
 
     /**
@@ -323,7 +332,7 @@ public final class EngineDriver {
             push(queuePair);
         }
         serveDoorbells();
-        wakeIfDueEarlier(lastTrafficNs);
+        wakeFor(isHeldBack, lastTrafficNs);
     }
 
     /**
@@ -345,7 +354,11 @@ public final class EngineDriver {
                 engine.onPosted(queuePair, doorbell, nowNs);
             }
             isServed = true;
-            work(nowNs);
+            if (queuePair != null && isGathered(queuePair, nowNs)) {
+                isHeldBack = true;
+            } else {
+                work(nowNs);
+            }
             if (queuePair != null) {
                 engine.settlePosted(queuePair);
             }
@@ -382,6 +395,12 @@ public final class EngineDriver {
         return false;
     }
 
+    /** {@return whether what was posted waits for the next request of the thread} */
+    private boolean isGathered(EngineQueuePair queuePair, long nowNs) {
+        return answers.isExpecting() && answers.takes(queuePair.together(), nowNs)
+                && waitingTasks == 0 && !hasFailed.get();
+    }
+
     private void push(EngineQueuePair queuePair) {
         EngineQueuePair head;
         do {
@@ -408,7 +427,7 @@ public final class EngineDriver {
                 if (hasFailed.get()) {
                     return;
                 }
-                boolean more = receive(nowNs, true);
+                boolean more = receiveForCaller(nowNs, true);
                 if (hasDoorbells || !holdsBack()) {
                     more |= transmit(nowNs);
                 }
@@ -428,12 +447,7 @@ public final class EngineDriver {
                 letGo();
             }
             serveDoorbells();
-            if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
-                // The background thread has to check whether this thread comes back.
-                wake();
-            } else {
-                wakeIfDueEarlier(nowNs);
-            }
+            wakeFor(leavesWork, nowNs);
         } else {
             notePoll(nowNs);
             Thread.onSpinWait();
@@ -623,7 +637,9 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             boolean hasWorked = waiter != null && engine.deadlineNs() <= nowNs;
             boolean hasDoorbells = takeDoorbells(nowNs);
-            boolean more = receive(nowNs, !spin.isWoken());
+            boolean more = waiter == null
+                    ? receive(nowNs, !spin.isWoken())
+                    : receiveForCaller(nowNs, !spin.isWoken());
             hasWorked |= waiter != null && (engine.hasReceived() || engine.mayTransmit());
             if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
@@ -700,6 +716,15 @@ public final class EngineDriver {
     void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();
+        }
+    }
+
+    /** @param leavesWork whether the background thread has to check whether this thread comes back */
+    private void wakeFor(boolean leavesWork, long nowNs) {
+        if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
+            wake();
+        } else {
+            wakeIfDueEarlier(nowNs);
         }
     }
 

@@ -58,6 +58,9 @@ public abstract class EngineQueuePair implements QueuePairHost {
     /** What {@link #tick} returns if the time is needed. */
     public static final long NO_TICK = Long.MIN_VALUE;
 
+    /** What {@link #together} returns if nothing leaves with its packets. */
+    public static final long ALONE = GatheredAnswers.ALONE;
+
     private final Engine engine;
     private final int number;
     private final SendQueue sendQueue;
@@ -148,6 +151,14 @@ public abstract class EngineQueuePair implements QueuePairHost {
      */
     protected long tick() {
         return NO_TICK;
+    }
+
+    /**
+     * {@return a number for where its next request goes} The packets of queue pairs with the same number leave by one system call. {@link #ALONE} if its
+     * packets leave alone in any case.
+     */
+    protected long together() {
+        return ALONE;
     }
 
     /** Called when the queue pair was removed from the engine, which carries out no more of its work. */

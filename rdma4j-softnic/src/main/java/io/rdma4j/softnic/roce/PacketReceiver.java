@@ -20,6 +20,9 @@ final class PacketReceiver {
     /** Instead of the index of a port: the last packets came through memory. */
     private static final int MEMORY = -1;
 
+    /** So many in a row mean that packets wait: an answer has two, its acknowledgement and itself. */
+    private static final int BACKLOG = 3;
+
     private final DatagramNetwork network;
     private final PacketHandler ofPorts;
     private final SharedMemory.Handler ofMemory;
@@ -28,6 +31,8 @@ final class PacketReceiver {
     /** The source of the last packets. */
     private int busy;
     private boolean hasReceived;
+    /** How many looks at one port in a row have found something. */
+    private int hits;
     /** When all ports were asked last. */
     private boolean isMoreAtPorts;
 
@@ -82,7 +87,10 @@ final class PacketReceiver {
         if (busy >= network.ports().size()) {
             return receiveFromAll();
         }
-        int received = network.ports().get(busy).receiveBriefly(ofPorts, BUDGET);
+        PacketPort port = network.ports().get(busy);
+        int received = hits >= BACKLOG ? port.receive(ofPorts, BUDGET)
+                : port.receiveBriefly(ofPorts, BUDGET);
+        hits = received > 0 ? hits + 1 : 0;
         briefPolls.onBriefPoll(received > 0);
         hasReceived |= received > 0;
         return received >= BUDGET;

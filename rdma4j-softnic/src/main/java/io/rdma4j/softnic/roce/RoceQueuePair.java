@@ -18,6 +18,7 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.network.MemoryPath;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.Loopback;
@@ -44,6 +45,9 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
             / Mtu.MTU_4096.bytes();
+
+    /** So that the number of no process is {@link EngineQueuePair#ALONE}. */
+    private static final long OF_PROCESS = 1L << (Integer.SIZE - 1);
 
     private final RoceLink link;
     private final Opcode.Service service;
@@ -209,6 +213,17 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     protected long tick() {
         return service == Opcode.Service.RC ? link.tick(this) : NO_TICK;
+    }
+
+    /** Of datagrams each may go elsewhere. A port that cannot cut messages sends each packet by itself. */
+    @Override
+    protected long together() {
+        boolean isAlone = service == Opcode.Service.UD || memoryPath() != null
+                || link.staysHere(path, destination) || link.maxMiddleSegments(path) == 1;
+        return isAlone
+                ? ALONE
+                : (long) path.destination().hashCode() << Integer.SIZE | OF_PROCESS
+                        | destination >>> PortSharing.QUEUE_PAIR_BITS;
     }
 
     @Override

@@ -67,6 +67,23 @@ class LookTest {
         assertThat(quiet.asked).isEqualTo(1);
     }
 
+    /** So that they are handed up together; to learn that no more follow takes a system call. */
+    @Test
+    void whatHasSomethingAtEachLookIsEmptied() {
+        pollWith(1);
+        for (int look = 0; look < 3; look++) {
+            pollWith(1);
+        }
+        assertThat(busy.askedBriefly).isEqualTo(3);
+        pollWith(1);
+        pollWith(0);
+        assertThat(busy.askedBriefly).isEqualTo(3);
+        pollWith(1);
+        assertThat(busy.askedBriefly).as("after a look in vain").isEqualTo(4);
+        assertThat(busy.asked).isEqualTo(7);
+        assertThat(quiet.asked).isEqualTo(1);
+    }
+
     @Test
     void allPortsAreEmptiedAfterSomeLooksInVain() {
         pollWith(1);

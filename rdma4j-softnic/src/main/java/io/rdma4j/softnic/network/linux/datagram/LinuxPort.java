@@ -94,7 +94,8 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;
         }
-        int number = flowOf(packet.destinationQueuePairNumber());
+        int number = flowOf(local, packet.path().destination(),
+                packet.destinationQueuePairNumber());
         Flow flow = flow(number);
         if (!flow.add(packet)) {
             return Sent.PAYLOAD_GONE;
@@ -103,9 +104,14 @@ final class LinuxPort implements PacketPort {
         return flow.makeRoom() ? Sent.SENT : Sent.KEPT;
     }
 
-    /** Packets of a queue pair have one flow, and so keep their order. */
-    private static int flowOf(int destinationQueuePair) {
-        return (destinationQueuePair * GOLDEN_RATIO) >>> (Integer.SIZE - FLOW_BITS);
+    /**
+     * {@return the number of the flow of packets to a queue pair} They have one, and so keep their order. Those to this host all have the same: no switch
+     * spreads them there, no card puts them together, and what is in one flow leaves by one system call.
+     */
+    static int flowOf(Gid local, Gid destination, int destinationQueuePair) {
+        return destination.isLoopback() || destination.equals(local)
+                ? 0
+                : (destinationQueuePair * GOLDEN_RATIO) >>> (Integer.SIZE - FLOW_BITS);
     }
 
     private Flow flow(int number) {

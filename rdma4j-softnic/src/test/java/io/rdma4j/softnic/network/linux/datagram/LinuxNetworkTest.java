@@ -145,9 +145,9 @@ class LinuxNetworkTest extends NetworkContract {
         return true;
     }
 
-    /** Or a card that puts packets of one flow together could hand a process those of another. */
+    /** There no card puts packets together, as it does with those of one flow. */
     @Test
-    void packetsOfAQueuePairLeaveFromOnePortAndThoseOfOthersFromOthers() throws Exception {
+    void packetsToThisHostLeaveFromOnePort() throws Exception {
         DatagramNetwork network = network();
         PacketPort port = network.open(FIRST);
         Path path = Path.between(port.local(), port.local());
@@ -182,6 +182,21 @@ class LinuxNetworkTest extends NetworkContract {
         assertThat(ports).hasSize(QUEUE_PAIRS)
                 .allSatisfy((queuePair, from) -> assertThat(from).singleElement()
                         .matches(number -> number >= 0xc000 && number <= 0xffff));
-        assertThat(ports.values().stream().distinct()).hasSize(16);
+        assertThat(ports.values().stream().distinct()).hasSize(1);
+    }
+
+    /** Or a card that puts packets of one flow together would more often hand a process those of another. */
+    @Test
+    void packetsToOtherHostsAreSpreadOverSixteenFlows() {
+        Gid own = Gid.of(InetAddress.ofLiteral("192.0.2.1"));
+        Gid other = Gid.of(InetAddress.ofLiteral("192.0.2.2"));
+        Set<Integer> toOther = new HashSet<>();
+        Set<Integer> toItself = new HashSet<>();
+        for (int queuePair = 2; queuePair < 2 + QUEUE_PAIRS; queuePair++) {
+            toOther.add(LinuxPort.flowOf(own, other, queuePair));
+            toItself.add(LinuxPort.flowOf(own, own, queuePair));
+        }
+        assertThat(toOther).hasSize(16);
+        assertThat(toItself).hasSize(1);
     }
 }
