@@ -25,6 +25,7 @@ public final class QueuePairInitAttributes {
     private @Nullable Object userContext;
     private @Nullable Set<SendOpcode> sendOperations;
     private boolean blockSelfMulticastLoopback;
+    private boolean answerFirst;
 
     /** Creates the default. */
     public QueuePairInitAttributes() {}
@@ -45,6 +46,7 @@ public final class QueuePairInitAttributes {
         userContext = other.userContext;
         sendOperations = other.sendOperations;
         blockSelfMulticastLoopback = other.blockSelfMulticastLoopback;
+        answerFirst = other.answerFirst;
     }
 
     /** {@return the transport service} C: {@index qp_type of struct ibv_qp_init_attr}. */
@@ -166,12 +168,30 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
+    /** {@return whether a request may leave before an acknowledgement that is due} See {@link #answerFirst(boolean)}. */
+    @Experimental
+    public boolean answerFirst() {
+        return answerFirst;
+    }
+
+    /**
+     * Lets a request leave before an acknowledgement that is due, so that an answer arrives sooner where acknowledgements are packets of their own. Off by
+     * default: the peer's send may then complete after the answer to it has arrived, and a program stands still that posts again only if its last send has
+     * completed by then. For protocols whose ends do not rely on that order. A hint, which RC queue pairs of software RoCE follow; other devices have an order
+     * of their own. C has nothing like it.
+     */
+    @Experimental
+    public QueuePairInitAttributes answerFirst(boolean value) {
+        answerFirst = value;
+        return this;
+    }
+
     @Override
     public String toString() {
         return "queue pair " + type + ", " + capabilities + ", sends to " + sendCompletionQueue
                 + ", receives to " + receiveCompletionQueue
                 + (sharedReceiveQueue == null ? "" : ", " + sharedReceiveQueue)
-                + (signalAll ? ", all signaled" : "")
+                + (signalAll ? ", all signaled" : "") + (answerFirst ? ", answers first" : "")
                 + (sendOperations == null ? "" : ", operations " + sendOperations);
     }
 }

@@ -38,6 +38,11 @@ public interface RoceHost extends QueuePairHost {
         return false;
     }
 
+    /** {@return whether the queue pairs send one packet each in turns at present, so that the acknowledgements of all of them leave together} */
+    default boolean sendsInTurns() {
+        return false;
+    }
+
     /**
      * Requests end from now on without having been acknowledged, and the program may use their memory for something else: what
      * a path only names, and the peer has not read, must not arrive any more. Called before a completion says so.

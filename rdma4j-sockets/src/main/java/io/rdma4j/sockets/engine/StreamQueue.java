@@ -65,7 +65,7 @@ final class StreamQueue {
                         .channel(engine.completions()).userContext(user));
         try {
             queuePair = id.createQueuePair(new QueuePairInitAttributes()
-                    .completionQueue(completions)
+                    .completionQueue(completions).answerFirst(true)
                     .capabilities(new QueuePairCapabilities(settings.sends(), settings.receives(),
                             ELEMENTS, 1, settings.inlineBytes())));
         } catch (RdmaException | RuntimeException e) {

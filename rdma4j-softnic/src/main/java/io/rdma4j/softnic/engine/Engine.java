@@ -33,6 +33,7 @@ public final class Engine {
     private boolean hasOverrun;
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Link link;
+    private boolean sendsInTurns;
     /** How many messages for the application the last look has brought. */
     private int delivered;
     private long nowNs;
@@ -340,6 +341,7 @@ public final class Engine {
      */
     boolean transmit(long newNowNs, boolean isInTurns) {
         nowNs = newNowNs;
+        sendsInTurns = isInTurns;
         if (!link.beginTransmit(newNowNs)) {
             return false;
         }
@@ -395,6 +397,11 @@ public final class Engine {
             }
         }
         return link.endTransmit() && !isFull && firstActive != null;
+    }
+
+    /** {@return whether the transmission under way has the queue pairs send one packet each in turns} */
+    public boolean sendsInTurns() {
+        return sendsInTurns;
     }
 
     /** {@return when the next round is due if nothing arrives, {@link Long#MAX_VALUE} for never} */

@@ -251,7 +251,7 @@ public final class EngineDriver {
     /** As {@link #receive}, for a thread of the application. */
     private boolean receiveForCaller(long nowNs, boolean isOften) {
         boolean more = receive(nowNs, isOften);
-        answers.onDelivered(engine.delivered(), nowNs);
+        answers.onRound(engine.delivered(), nowNs);
         return more;
     }
 
@@ -323,39 +323,48 @@ public final class EngineDriver {
         }
     }
 
+    /** The calling thread has taken the completion of a receive. */
+    public void noteMessage() {
+        answers.onTaken();
+    }
+
     /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
         noteWork();
+        boolean leavesWork = false;
         if (waitingTasks == 0 && owner.tryLock()) {
-            serveAndRelease(queuePair, doorbell);
+            leavesWork = serveAndRelease(queuePair, doorbell);
         } else if (queuePair.ring(doorbell)) {
             push(queuePair);
         }
         serveDoorbells();
-        wakeFor(isHeldBack, lastTrafficNs);
+        wakeFor(leavesWork, lastTrafficNs);
     }
 
     /**
      * Serves the doorbells that ring, and releases the engine. For its owner.
      *
      * @param queuePair for which the caller would ring a doorbell, too, null for none
+     * @return whether what was posted is the first that waits for further requests
      */
-    private void serveAndRelease(@Nullable EngineQueuePair queuePair, int doorbell) {
+    private boolean serveAndRelease(@Nullable EngineQueuePair queuePair, int doorbell) {
         boolean isServed = false;
+        boolean isFirstHeldBack = false;
         try {
             boolean sharesTime = queuePair != null && mayShareTime(queuePair);
             long nowNs = sharesTime ? engine.timeNs() : clock.getAsLong();
             // Another one than before, even if the time is the same: who goes to sleep sees by it that something was done.
             lastTrafficNs = Math.max(nowNs, lastTrafficNs + 1);
-            if (!sharesTime) {
-                takeDoorbells(nowNs);
-            }
+            boolean hasDoorbells = !sharesTime && takeDoorbells(nowNs);
             if (queuePair != null) {
                 engine.onPosted(queuePair, doorbell, nowNs);
             }
             isServed = true;
-            if (queuePair != null && isGathered(queuePair, nowNs)) {
+            boolean wasGathering = answers.isGathering();
+            if (queuePair != null && doorbell == EngineQueuePair.SEND_DOORBELL && !hasDoorbells
+                    && isGathered(queuePair, nowNs)) {
                 isHeldBack = true;
+                isFirstHeldBack = !wasGathering;
             } else {
                 work(nowNs);
             }
@@ -374,6 +383,7 @@ public final class EngineDriver {
         } finally {
             letGo();
         }
+        return isFirstHeldBack;
     }
 
     /**
@@ -523,10 +533,14 @@ public final class EngineDriver {
      * that posts is noticed at its next request.
      */
     void stopAttending() {
+        long nowNs = clock.getAsLong();
         if (isHeldBack) {
             isLeftHeldBack = true;
+            if (answers.isGathering() && asleepUntilNs > nowNs) {
+                // Who sleeps already does not see that. Acknowledgements may wait until it wakes.
+                wake();
+            }
         }
-        long nowNs = clock.getAsLong();
         lastPostNs = nowNs - POSTING_NS;
         if (lastPollerId == Thread.currentThread().threadId()) {
             lastPollNs = nowNs - POLLING_NS;

@@ -161,6 +161,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
         return ALONE;
     }
 
+    /** As {@link io.rdma4j.verbs.QueuePairInitAttributes#answerFirst(boolean)}. */
+    public void answerFirst() {
+        // Most transports have no acknowledgements, or an order of their own.
+    }
+
     /** Called when the queue pair was removed from the engine, which carries out no more of its work. */
     protected void onDetached() {
         // Most transports have nothing to end.

@@ -40,6 +40,11 @@ public interface PacketPort {
         return 1;
     }
 
+    /** {@return whether packets of several queue pairs to one process there leave by one system call} */
+    default boolean sendsTogether(Gid destination) {
+        return false;
+    }
+
     /**
      * Sends a packet whose path starts at this address. Its bytes are read before this returns; it has left
      * when {@link #flush} has returned true.

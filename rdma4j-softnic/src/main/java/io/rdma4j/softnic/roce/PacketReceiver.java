@@ -101,6 +101,7 @@ final class PacketReceiver {
         List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {
             int received = ports.get(i).receive(ofPorts, BUDGET);
+            hits = 0;
             if (received > 0) {
                 hasReceived = true;
                 busy = i;

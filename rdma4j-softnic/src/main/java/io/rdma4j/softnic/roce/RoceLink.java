@@ -132,6 +132,18 @@ final class RoceLink implements Link {
         return port == null ? 1 : port.maxMiddleSegments();
     }
 
+    /** {@return whether the next packets of a queue pair leave from a port, and together with those of others to the same process} */
+    boolean sendsTogether(RoceQueuePair queuePair, Path path, int destination) {
+        if (memory != null) {
+            queuePair.findWay(memory);
+        }
+        if (queuePair.memoryPath() != null || staysHere(path, destination)) {
+            return false;
+        }
+        PacketPort port = network.port(path.source());
+        return port != null && port.sendsTogether(path.destination());
+    }
+
     /** {@return the bytes of the longest packet that passes on a path, as far as the system knows} */
     int longestPacket(Path path) {
         return network.longestPacket(path.source(), path.destination());

@@ -215,15 +215,20 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return service == Opcode.Service.RC ? link.tick(this) : NO_TICK;
     }
 
-    /** Of datagrams each may go elsewhere. A port that cannot cut messages sends each packet by itself. */
+    /** Of datagrams each may go elsewhere. */
     @Override
     protected long together() {
-        boolean isAlone = service == Opcode.Service.UD || memoryPath() != null
-                || link.staysHere(path, destination) || link.maxMiddleSegments(path) == 1;
-        return isAlone
+        return service == Opcode.Service.UD || !link.sendsTogether(this, path, destination)
                 ? ALONE
                 : (long) path.destination().hashCode() << Integer.SIZE | OF_PROCESS
                         | destination >>> PortSharing.QUEUE_PAIR_BITS;
+    }
+
+    @Override
+    public void answerFirst() {
+        if (protocol instanceof RcQueuePair reliable) {
+            reliable.answerFirst();
+        }
     }
 
     @Override
@@ -261,6 +266,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     public boolean piggybacks(Path to) {
         return memoryPath() != null || link.staysHere(to, destination);
+    }
+
+    @Override
+    public boolean sendsInTurns() {
+        return link.engine().sendsInTurns();
     }
 
     @Override

@@ -27,13 +27,14 @@ import java.util.Set;
  * @param signalAll whether every send is signaled
  * @param sendOperations the operations that may be posted piece by piece, or null if none may
  * @param blocksMulticastLoopback whether it does not receive its own multicasts
+ * @param answerFirst whether requests may leave before acknowledgements
  * @param userContext the caller's object
  */
 record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         SoftCompletionQueue receiveQueue, @Nullable SoftSharedReceiveQueue sharedReceives,
         Set<SendOpcode> offered, QueuePairCapabilities capabilities, boolean signalAll,
         @Nullable Set<SendOpcode> sendOperations, boolean blocksMulticastLoopback,
-        @Nullable Object userContext) {
+        boolean answerFirst, @Nullable Object userContext) {
     private static final String OPERATION = "create queue pair";
 
     /** Checks the requested attributes. */
@@ -71,7 +72,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
                 own(domain.owner(), wanted.sendCompletionQueue(), "send"),
                 own(domain.owner(), wanted.receiveCompletionQueue(), "receive"),
                 shared, offered, sizes, wanted.signalAll(), operations,
-                wanted.blockSelfMulticastLoopback(), wanted.userContext());
+                wanted.blockSelfMulticastLoopback(), wanted.answerFirst(), wanted.userContext());
     }
 
     private static String offeredTypes(Transport transport) {
@@ -113,7 +114,8 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         QueuePairInitAttributes made = new QueuePairInitAttributes().type(type)
                 .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
                 .sharedReceiveQueue(sharedReceives).capabilities(capabilities).signalAll(signalAll)
-                .blockSelfMulticastLoopback(blocksMulticastLoopback).userContext(userContext);
+                .blockSelfMulticastLoopback(blocksMulticastLoopback).answerFirst(answerFirst)
+                .userContext(userContext);
         if (sendOperations != null) {
             made.sendOperations(sendOperations.toArray(SendOpcode[]::new));
         }

@@ -23,6 +23,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaClosedException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
@@ -119,7 +120,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         checkOpen();
         int count = ring.take(completions);
         if (count > 0) {
-            noteTaken();
+            noteTaken(completions, count);
             driver.noteWork();
             return count;
         }
@@ -132,7 +133,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         if (count == 0) {
             onNothingFound();
         } else {
-            noteTaken();
+            noteTaken(completions, count);
         }
         return count;
     }
@@ -141,23 +142,34 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean poll(WorkCompletion completion) throws RdmaException {
         checkOpen();
         if (ring.take(completion)) {
-            noteTaken();
+            noteTaken(completion);
             driver.noteWork();
             return true;
         }
         runEngine();
         if (ring.take(completion)) {
-            noteTaken();
+            noteTaken(completion);
             return true;
         }
         onNothingFound();
         return false;
     }
 
+    private void noteTaken(WorkCompletion[] completions, int count) {
+        for (int i = 0; i < count; i++) {
+            noteTaken(completions[i]);
+        }
+    }
+
     /** A completion was taken. */
-    private void noteTaken() {
+    private void noteTaken(WorkCompletion completion) {
         if (!hasTaken) {
             hasTaken = true;
+        }
+        WorkCompletionOpcode opcode = completion.opcode();
+        if (opcode == WorkCompletionOpcode.RECEIVE
+                || opcode == WorkCompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE) {
+            driver.noteMessage();
         }
     }
 
@@ -181,7 +193,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     boolean take(WorkCompletion completion) throws RdmaException {
         checkOpen();
         if (ring.take(completion)) {
-            noteTaken();
+            noteTaken(completion);
             return true;
         }
         checkOverrun();
@@ -192,13 +204,13 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public boolean startPoll() throws RdmaException {
         checkOpen();
         if (ring.startBatch()) {
-            noteTaken();
+            noteTaken(ring.currentInBatch());
             driver.noteWork();
             return true;
         }
         runEngine();
         if (ring.startBatch()) {
-            noteTaken();
+            noteTaken(ring.currentInBatch());
             return true;
         }
         onNothingFound();
@@ -207,7 +219,11 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public boolean nextPoll() {
-        return ring.nextInBatch();
+        if (ring.nextInBatch()) {
+            noteTaken(ring.currentInBatch());
+            return true;
+        }
+        return false;
     }
 
     @Override

@@ -86,6 +86,9 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
                 new QueuePairQueues(sendRing, receives, spec.sendQueue().ring(),
                         spec.receiveQueue().ring()),
                 domain.engineMemoryOf(number), this);
+        if (spec.answerFirst()) {
+            engineSide.answerFirst();
+        }
         services = new SoftQueuePairServices(this, domain, engineSide, spec.type(),
                 spec.offered());
         posting = new SendPosting(services, sendRing, domain.memoryOf(number), spec);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -8,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,6 +24,8 @@ class GatheredAnswersTest {
     /** Does not advance by itself: no wait ends because of time. */
     private final AtomicLong clock = new AtomicLong(1);
     private final Messages network = new Messages();
+    private final AdaptiveSpin spin = new AdaptiveSpin(clock::get,
+            new ProcessorContention(clock::get));
     private Engine engine;
     private EngineDriver driver;
     /** What was sent, by all threads. */
@@ -52,9 +56,11 @@ class GatheredAnswersTest {
         private final Semaphore wakeUps = new Semaphore(0);
         private int arriving;
         private boolean hasReceived;
+        private Runnable whileReceiving = () -> {};
 
         @Override
         public boolean receive(long nowNs, boolean isOften) {
+            whileReceiving.run();
             hasReceived = arriving > 0;
             for (; arriving > 0; arriving--) {
                 engine.onDelivered();
@@ -98,6 +104,12 @@ class GatheredAnswersTest {
             answers++;
         }
 
+        /** The peer waits to be told that there is one. */
+        @Override
+        public void onReceivePosted(long nowNs) {
+            acknowledgements++;
+        }
+
         @Override
         protected long together() {
             return peer;
@@ -129,6 +141,13 @@ class GatheredAnswersTest {
         driver.poll();
         network.arriving = messages;
         driver.poll();
+        take(messages);
+    }
+
+    private void take(int messages) {
+        for (int i = 0; i < messages; i++) {
+            driver.noteMessage();
+        }
     }
 
     private void answer(int number) {
@@ -199,8 +218,115 @@ class GatheredAnswersTest {
     @Test
     void whoChangesSomethingSendsFirst() {
         deliver(3);
+        // Finds more, and so sends what was held back.
+        network.arriving = 3;
+        driver.poll();
+        take(3);
         answer(0);
+        assertThat(takeSent()).isEmpty();
         driver.run(nowNs -> assertThat(takeSent()).contains("answer 0"));
+    }
+
+    @Test
+    void theAnswerOfAThreadThatHasTakenOneOfManyMessagesLeavesAtOnce() {
+        driver.poll();
+        network.arriving = 3;
+        driver.poll();
+        take(1);
+        answer(0);
+        assertThat(takeSent()).contains("answer 0");
+    }
+
+    @Test
+    void whatAnotherThreadHasTakenIsNotWaitedFor() throws Exception {
+        deliver(3);
+        Thread other = new Thread(() -> take(2));
+        other.start();
+        other.join();
+        answer(0);
+        assertThat(takeSent()).contains("answer 0");
+    }
+
+    @Test
+    void whatWasRungForLeavesAtOnce() throws Exception {
+        deliver(3);
+        CountDownLatch isIn = new CountDownLatch(1);
+        CountDownLatch hasRung = new CountDownLatch(1);
+        network.whileReceiving = () -> {
+            isIn.countDown();
+            Wait.until("it has rung", () -> hasRung.getCount() == 0);
+        };
+        Thread owner = new Thread(() -> driver.serve(null, spin));
+        owner.start();
+        isIn.await();
+        answer(3);
+        hasRung.countDown();
+        owner.join();
+        assertThat(takeSent()).isEmpty();
+        answer(0);
+        assertThat(takeSent()).contains("answer 3", "answer 0");
+    }
+
+    @Test
+    void aReceiveIsNoAnswer() {
+        deliver(2);
+        driver.ring(queuePairs.get(0), EngineQueuePair.RECEIVE_DOORBELL);
+        assertThat(takeSent()).containsExactly("acknowledgement 0");
+        answer(1);
+        assertThat(takeSent()).as("one of two").isEmpty();
+    }
+
+    /** A thread that waits for events. */
+    private static final class EventWaiter implements ProgressDriver.Waiter {
+        boolean isDone;
+
+        @Override
+        public boolean isDone() {
+            return isDone;
+        }
+
+        @Override
+        public boolean isUrgent() {
+            return true;
+        }
+
+        @Override
+        public boolean onDriverFree() {
+            return false;
+        }
+    }
+
+    @Test
+    void whoWaitsForEventsGathersAndSendsLikewise() {
+        EventWaiter waiter = new EventWaiter();
+        waiter.isDone = true;
+        network.arriving = 3;
+        driver.serve(waiter, spin);
+        take(3);
+        answer(0);
+        assertThat(takeSent()).isEmpty();
+        waiter.isDone = false;
+        driver.serve(waiter, spin);
+        assertThat(takeSent()).contains("answer 0");
+        answer(1);
+        assertThat(takeSent()).as("it has looked for more").contains("answer 1");
+    }
+
+    @Test
+    void theFirstAnswerMayTakeAsLongAsTheMessages() {
+        deliver(3);
+        clock.addAndGet(GatheredAnswers.BRISK_NS + 2 * GatheredAnswers.EACH_NS);
+        answer(0);
+        assertThat(takeSent()).isEmpty();
+    }
+
+    @Test
+    void whoPausesStartsAnew() {
+        deliver(4);
+        clock.addAndGet(GatheredAnswers.LONG_AGO_NS + 4 * GatheredAnswers.EACH_NS);
+        answer(0);
+        answer(1);
+        assertThat(takeSent()).contains("answer 0", "answer 1");
     }
 
     @Test
@@ -258,15 +384,39 @@ class GatheredAnswersTest {
         assertThat(takeSent()).contains("answer 0", "answer 1");
     }
 
+    /** Only what is held back by the answer itself may wake it. */
     @Test
     void theBackgroundThreadSendsIfTheThreadDoesNotComeBack() {
+        sleepInBackground();
+        take(3);
+        answer(0);
+        take(3);
+        takeSent();
+        answer(1);
+        assertThat(takeSent()).isEmpty();
+        clock.addAndGet(EngineDriver.POLLING_NS);
+        Wait.until("it is sent", this::hasSent);
+    }
+
+    /** Who sleeps for a short time only is not woken by the answer itself. */
+    @Test
+    void whoWaitsElsewhereWakesTheThreadThatSleeps() {
+        deliver(3);
+        answer(0);
+        assertThat(takeSent()).isEmpty();
+        Thread sleeper = new Thread(
+                () -> driver.sleep(clock.get() + EngineDriver.POLLING_NS / 2, spin, null));
+        clock.addAndGet(EngineDriver.POLLING_NS);
+        sleeper.start();
+        Wait.until("it sleeps", network.isAwaited::get);
+        driver.stopAttending();
+        Wait.until("it is awake", () -> !sleeper.isAlive());
+    }
+
+    private void sleepInBackground() {
         // So long after the last poll it does not stay away.
         clock.addAndGet(EngineDriver.POLLING_NS);
         driver.start();
         Wait.until("the background thread sleeps", network.isAwaited::get);
-        deliver(3);
-        answer(0);
-        clock.addAndGet(EngineDriver.POLLING_NS);
-        Wait.until("it is sent", this::hasSent);
     }
 }

@@ -45,6 +45,9 @@ public final class RcQueuePair implements RoceProtocol {
     private boolean isCommunicationReported;
     private boolean isLastReceiveReported;
     private boolean isResponderTurn;
+    private boolean answersFirst;
+    /** Whether the last packet was a request that has left before an acknowledgement which was due. */
+    private boolean hasOvertaken;
     private boolean isLastByResponder;
     /** Whether the last packet was a request with an acknowledgement. */
     private boolean isLastPiggyback;
@@ -129,6 +132,11 @@ public final class RcQueuePair implements RoceProtocol {
         attributes.firstRnrTimer = code;
     }
 
+    /** From now on a request may leave before an acknowledgement that is due: of the peer's sends none waits for the order. */
+    public void answerFirst() {
+        answersFirst = true;
+    }
+
     @Override
     public void route(Path path) {
         attributes.path = path;
@@ -210,7 +218,8 @@ public final class RcQueuePair implements RoceProtocol {
         // A long response and requests take turns, so that neither starves the other. A short one, such as an
         // acknowledgement, goes before the next request: a program that answers a message expects that the peer's send has
         // completed before the peer gets the answer.
-        isResponderTurn = !isResponderTurn || answers.isNextShort();
+        hasOvertaken = answersFirst && mayOvertake();
+        isResponderTurn = !hasOvertaken && (!isResponderTurn || answers.isNextShort());
         boolean hasPacket;
         isLastPiggyback = false;
         if (answers.isJustAcknowledgement() && host.piggybacks(attributes.path)) {
@@ -232,6 +241,15 @@ public final class RcQueuePair implements RoceProtocol {
     @Override
     public boolean mayTransmit() {
         return answers.isAnythingDue() || requester.mayTransmit();
+    }
+
+    /**
+     * {@return whether a request leaves before the acknowledgement that is due} One packet only, so that the peer's window opens again. Not where all
+     * acknowledgements leave together in any case.
+     */
+    private boolean mayOvertake() {
+        return !hasOvertaken && answers.isJustAcknowledgement() && requester.mayTransmit()
+                && !host.sendsInTurns();
     }
 
     /** Sends the next request with the acknowledgement that is due, or if there is none the acknowledgement alone. */

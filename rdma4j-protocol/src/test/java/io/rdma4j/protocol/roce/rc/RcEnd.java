@@ -85,6 +85,8 @@ final class RcEnd implements RoceHost {
     boolean canFlush = true;
     /** Its way holds it up and loses nothing, as memory does. */
     boolean isLossless;
+    /** Its queue pairs send one packet each in turns. */
+    boolean sendsInTurns;
     /** Its packets may carry acknowledgements, as in memory. */
     boolean piggybacks;
     /** How many packets of a message go as one, through memory, to a peer on the same machine. */
@@ -413,6 +415,11 @@ final class RcEnd implements RoceHost {
     @Override
     public boolean isLossless(Path path) {
         return isLossless;
+    }
+
+    @Override
+    public boolean sendsInTurns() {
+        return sendsInTurns;
     }
 
     @Override

@@ -151,4 +151,64 @@ class RcResponseOrderTest {
                     60 b: 2 SUCCESS
                 """);
     }
+
+    @Test
+    void anAnswerLeavesBeforeTheAcknowledgementIfThatIsWanted() {
+        pair.b.queuePair.answerFirst();
+        onFirst(Opcode.RC_SEND_ONLY, () -> pair.b.send(2, 100));
+        pair.a.send(1, 100);
+        assertTrace("""
+                     0 a>b SEND_ONLY psn=100 ackreq
+                    20 b: 7 SUCCESS
+                    20 b>a SEND_ONLY psn=100 ackreq
+                    20 b>a ACK psn=100 msn=1 credits=1
+                    40 a: 9 SUCCESS
+                    40 a: 1 SUCCESS
+                    40 a>b ACK psn=100 msn=1 credits=0
+                    60 b: 2 SUCCESS
+                """);
+    }
+
+    /** Or a long message would close the window of the peer. */
+    @Test
+    void onePacketOvertakesAnAcknowledgement() {
+        pair.b.queuePair.answerFirst();
+        onFirst(Opcode.RC_SEND_ONLY, () -> pair.b.send(2, THREE_PACKETS));
+        pair.a.send(1, 100);
+        assertTrace("""
+                     0 a>b SEND_ONLY psn=100 ackreq
+                    20 b: 7 SUCCESS
+                    20 b>a SEND_FIRST psn=100
+                    20 b>a ACK psn=100 msn=1 credits=1
+                    20 b>a SEND_MIDDLE psn=101
+                    20 b>a SEND_LAST psn=102 ackreq
+                    40 a: 1 SUCCESS
+                    40 a: 9 SUCCESS
+                    40 a>b ACK psn=102 msn=1 credits=0
+                    60 b: 2 SUCCESS
+                """);
+    }
+
+    @Test
+    void nothingOvertakesANegativeAcknowledgement() {
+        pair.b.queuePair.answerFirst();
+        pair.wire.loseFirst(packet -> packet.psn() == 100);
+        onFirst(Opcode.RC_SEND_ONLY, () -> pair.b.send(2, 100));
+        pair.a.write(1, 100);
+        pair.a.send(3, 100);
+        pair.settle();
+        assertThat(pair.wire.takeTrace()).containsSubsequence("20 b>a NAK_SEQUENCE psn=100",
+                "20 b>a SEND_ONLY psn=100");
+    }
+
+    @Test
+    void nothingOvertakesWhereTheQueuePairsSendInTurns() {
+        pair.b.queuePair.answerFirst();
+        pair.b.sendsInTurns = true;
+        onFirst(Opcode.RC_SEND_ONLY, () -> pair.b.send(2, 100));
+        pair.a.send(1, 100);
+        pair.settle();
+        assertThat(pair.wire.takeTrace()).containsSubsequence("20 b>a ACK psn=100",
+                "20 b>a SEND_ONLY psn=100");
+    }
 }

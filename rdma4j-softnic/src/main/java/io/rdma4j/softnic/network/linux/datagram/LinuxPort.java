@@ -94,8 +94,7 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;
         }
-        int number = flowOf(local, packet.path().destination(),
-                packet.destinationQueuePairNumber());
+        int number = flowOf(packet);
         Flow flow = flow(number);
         if (!flow.add(packet)) {
             return Sent.PAYLOAD_GONE;
@@ -105,13 +104,22 @@ final class LinuxPort implements PacketPort {
     }
 
     /**
-     * {@return the number of the flow of packets to a queue pair} They have one, and so keep their order. Those to this host all have the same: no switch
-     * spreads them there, no card puts them together, and what is in one flow leaves by one system call.
+     * Those to its own address have one flow: no switch spreads them there, no card puts them together, and what is in one flow leaves by one system call.
      */
-    static int flowOf(Gid local, Gid destination, int destinationQueuePair) {
-        return destination.isLoopback() || destination.equals(local)
+    @Override
+    public boolean sendsTogether(Gid destination) {
+        return destination.isLoopback() || destination.equals(local);
+    }
+
+    private int flowOf(OutgoingPacket packet) {
+        return sendsTogether(packet.path().destination())
                 ? 0
-                : (destinationQueuePair * GOLDEN_RATIO) >>> (Integer.SIZE - FLOW_BITS);
+                : spread(packet.destinationQueuePairNumber());
+    }
+
+    /** {@return the number of a flow} Packets of a queue pair have one, and so keep their order. */
+    static int spread(int destinationQueuePair) {
+        return (destinationQueuePair * GOLDEN_RATIO) >>> (Integer.SIZE - FLOW_BITS);
     }
 
     private Flow flow(int number) {
