@@ -274,7 +274,7 @@ public final class Engine {
     // ---------------------------------------------------------------- rounds
 
     /**
-     * Receives, and runs due timers. Packets to send wait for {@link #transmit(long)}.
+     * Receives, and runs due timers. Packets to send wait for {@link #transmit}.
      *
      * @param isOften as in {@link Link#receive}
      * @return whether there is more to receive at once
