@@ -262,6 +262,10 @@ public final class EngineDriver {
     }
 
     private boolean receive(long nowNs, boolean isOften) {
+        if (answers.isGathering()) {
+            // First: who looks has answered what it wants to, and no timer expires for what has not left.
+            transmit(nowNs);
+        }
         lastRoundNs = nowNs;
         sendsSinceRound = 0;
         return engine.receive(nowNs, isOften);
@@ -323,6 +327,12 @@ public final class EngineDriver {
         }
     }
 
+    /** As {@link #ring}, for several send requests that were posted as one: they wait for no others. */
+    public void ringForList(EngineQueuePair queuePair) {
+        answers.onList();
+        ring(queuePair, EngineQueuePair.SEND_DOORBELL);
+    }
+
     /** The calling thread has taken the completion of a receive. */
     public void noteMessage() {
         answers.onTaken();
@@ -334,8 +344,13 @@ public final class EngineDriver {
         boolean leavesWork = false;
         if (waitingTasks == 0 && owner.tryLock()) {
             leavesWork = serveAndRelease(queuePair, doorbell);
-        } else if (queuePair.ring(doorbell)) {
-            push(queuePair);
+        } else {
+            if (doorbell == EngineQueuePair.SEND_DOORBELL) {
+                answers.onAnswered();
+            }
+            if (queuePair.ring(doorbell)) {
+                push(queuePair);
+            }
         }
         serveDoorbells();
         wakeFor(leavesWork, lastTrafficNs);
@@ -361,8 +376,9 @@ public final class EngineDriver {
             }
             isServed = true;
             boolean wasGathering = answers.isGathering();
-            if (queuePair != null && doorbell == EngineQueuePair.SEND_DOORBELL && !hasDoorbells
-                    && isGathered(queuePair, nowNs)) {
+            boolean isAnswer = queuePair != null && doorbell == EngineQueuePair.SEND_DOORBELL
+                    && isGathered(queuePair, nowNs);
+            if (isAnswer && !hasDoorbells) {
                 isHeldBack = true;
                 isFirstHeldBack = !wasGathering;
             } else {

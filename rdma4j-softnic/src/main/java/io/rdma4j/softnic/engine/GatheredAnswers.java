@@ -4,9 +4,9 @@ package io.rdma4j.softnic.engine;
 /**
  * Decides whether a request waits for those that the same thread will post next: packets to one process of this host leave by one system call. A thread that has
  * taken several messages answers most of them one after the other. So its answers wait for each other, unless it takes long for one of them, or they go
- * to different processes. For the engine's owner, but for {@link #onTaken}.
+ * to different processes. For the engine's owner, but for what counts messages.
  *
- * <p>What waits leaves at the latest when the thread looks for more messages or waits, or when any thread sends. If none of that comes, the background
+ * <p>What waits leaves at the latest when the thread looks for more and its queue has none, or waits, or when any thread sends. If none of that comes, the background
  * thread sends it at its next look, as everything that is held back.
  */
 final class GatheredAnswers {
@@ -21,6 +21,8 @@ final class GatheredAnswers {
     /** An answer waits no longer, if another is posted then. */
     static final long LONGEST_NS = 50_000;
 
+    /** A round brings no more that are worth an answer each. */
+    private static final int MOST = 64;
     private static final int COUNT_BITS = 16;
     private static final long COUNT_MASK = (1 << COUNT_BITS) - 1;
 
@@ -45,10 +47,25 @@ final class GatheredAnswers {
                 : thread + 1;
     }
 
+    /** The calling thread has left a request to the owner. */
+    void onAnswered() {
+        long before = unanswered;
+        if ((before & COUNT_MASK) != 0 && isOfCaller(before)) {
+            unanswered = before - 1;
+        }
+    }
+
+    /** The calling thread posts several requests as one, and it is not known how many of them are answers. */
+    void onList() {
+        if (unanswered != 0 && isOfCaller(unanswered)) {
+            unanswered = 0;
+        }
+    }
+
     /** A round of the calling thread has brought so many messages, to whoever takes them. */
     void onRound(int delivered, long nowNs) {
         if (delivered > 0) {
-            lastNs = nowNs + delivered * EACH_NS;
+            lastNs = nowNs + Math.min(delivered, MOST) * EACH_NS;
         } else if (unanswered != 0 && isOfCaller(unanswered)) {
             // It looks for more, and there are none: it has answered those before as far as it wants to.
             unanswered = 0;

@@ -31,6 +31,8 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     private boolean hasCrc;
     private volatile @Nullable Gid peer;
     private boolean isWatched;
+    /** When bytes had passed last at the check before, if there was work. */
+    private long lastProgressNs = Long.MIN_VALUE;
     private long checkNs;
 
     StreamQueuePair(IwarpLink link, int number, QueuePairQueues queues, Memory memory,
@@ -205,12 +207,16 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         if (present == null || !isWorking()) {
             return;
         }
-        if (nowNs - present.progressNs() < link.settings().patience().progressNs()) {
-            watch();
+        long progressNs = present.progressNs();
+        boolean isLong = nowNs - progressNs >= link.settings().patience().progressNs();
+        if (isLong && progressNs == lastProgressNs) {
+            moved(QueuePairState.ERR, "NO_PROGRESS");
+            abort();
             return;
         }
-        moved(QueuePairState.ERR, "NO_PROGRESS");
-        abort();
+        // A check may come late, as after the process was stopped, and the work have begun just now.
+        lastProgressNs = progressNs;
+        watch();
     }
 
     /** {@return whether at most a Terminate message has to be sent, which is kept if there is no room} */

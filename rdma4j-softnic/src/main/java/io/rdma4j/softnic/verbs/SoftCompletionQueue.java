@@ -167,8 +167,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             hasTaken = true;
         }
         WorkCompletionOpcode opcode = completion.opcode();
-        if (opcode == WorkCompletionOpcode.RECEIVE
-                || opcode == WorkCompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE) {
+        boolean isReceive = opcode == WorkCompletionOpcode.RECEIVE
+                || opcode == WorkCompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE;
+        if (isReceive && completion.isSuccess()) {
             driver.noteMessage();
         }
     }

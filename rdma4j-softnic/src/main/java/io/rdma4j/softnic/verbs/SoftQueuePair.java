@@ -357,7 +357,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         try {
             posting.post(requests);
         } finally {
-            services.ringSend();
+            services.ringForList();
         }
     }
 

@@ -96,4 +96,9 @@ final class SoftQueuePairServices {
     void ringSend() {
         driver.ring(engineSide, EngineQueuePair.SEND_DOORBELL);
     }
+
+    /** Tells the engine of several posted send requests. */
+    void ringForList() {
+        driver.ringForList(engineSide);
+    }
 }

@@ -132,7 +132,7 @@ final class SoftSendBatch extends RequestBatch {
         }
         posting.ring().publish();
         end();
-        queuePair.ringSend();
+        queuePair.ringForList();
     }
 
     @Override

@@ -89,8 +89,11 @@ class GatheredAnswersTest {
     private final class Answering extends QuietQueuePair {
         final String name;
         long peer = PEER;
+        /** Of an answer. */
+        long timeoutNs = Long.MAX_VALUE;
         private int acknowledgements;
         private int answers;
+        private long deadlineNs = Long.MAX_VALUE;
 
         Answering(String name) {
             super(engine);
@@ -102,6 +105,18 @@ class GatheredAnswersTest {
         public void onSendPosted(long nowNs) {
             acknowledgements++;
             answers++;
+            deadlineNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
+        }
+
+        @Override
+        public long deadlineNs() {
+            return deadlineNs;
+        }
+
+        @Override
+        public void onDeadline(long nowNs) {
+            deadlineNs = Long.MAX_VALUE;
+            send("time-out " + name);
         }
 
         /** The peer waits to be told that there is one. */
@@ -124,6 +139,7 @@ class GatheredAnswersTest {
             }
             for (; count < most && answers > 0; count++) {
                 answers--;
+                deadlineNs = Long.MAX_VALUE;
                 send("answer " + name);
             }
             return count;
@@ -265,6 +281,27 @@ class GatheredAnswersTest {
         assertThat(takeSent()).isEmpty();
         answer(0);
         assertThat(takeSent()).contains("answer 3", "answer 0");
+        answer(1);
+        assertThat(takeSent()).as("the third of three").contains("answer 1");
+    }
+
+    @Test
+    void aListWaitsForNothing() {
+        deliver(3);
+        driver.ringForList(queuePairs.get(0));
+        assertThat(takeSent()).contains("answer 0");
+        answer(1);
+        assertThat(takeSent()).contains("answer 1");
+    }
+
+    @Test
+    void noTimerExpiresForWhatHasNotLeft() {
+        deliver(2);
+        queuePairs.get(0).timeoutNs = 1000;
+        answer(0);
+        clock.addAndGet(EngineDriver.POLLING_NS);
+        driver.poll();
+        assertThat(takeSent()).containsExactly("acknowledgement 0", "answer 0");
     }
 
     @Test

@@ -61,6 +61,19 @@ class StandstillTest extends TimedStage {
         }
     }
 
+    /** As after the process was stopped: the work may have begun just now. */
+    @Test
+    void aCheckThatComesLateEndsNothingByItself() throws Exception {
+        try (Socket deaf = connectedInitiator()) {
+            sendMuch();
+            skip(3 * PATIENCE_NS);
+            skip(1);
+            assertThat(server.queuePair.state()).isEqualTo(QueuePairState.RTS);
+            skipUntilItIsOver();
+            assertThat(deaf.isClosed()).isFalse();
+        }
+    }
+
     @Test
     void aReadThatIsNotAnsweredEnds() throws Exception {
         try (Socket mute = connectedInitiator()) {

@@ -218,8 +218,9 @@ public final class RcQueuePair implements RoceProtocol {
         // A long response and requests take turns, so that neither starves the other. A short one, such as an
         // acknowledgement, goes before the next request: a program that answers a message expects that the peer's send has
         // completed before the peer gets the answer.
-        hasOvertaken = answersFirst && mayOvertake();
-        isResponderTurn = !hasOvertaken && (!isResponderTurn || answers.isNextShort());
+        boolean overtakes = answersFirst && mayOvertake();
+        hasOvertaken = false;
+        isResponderTurn = !overtakes && (!isResponderTurn || answers.isNextShort());
         boolean hasPacket;
         isLastPiggyback = false;
         if (answers.isJustAcknowledgement() && host.piggybacks(attributes.path)) {
@@ -229,6 +230,11 @@ public final class RcQueuePair implements RoceProtocol {
             hasPacket = isLastByResponder || requester.pollTransmit(out, nowNs);
         } else {
             hasPacket = requester.pollTransmit(out, nowNs);
+            hasOvertaken = overtakes && hasPacket;
+            if (overtakes && !hasPacket) {
+                // The request may have failed, and the queue pair with it; what was carried out is acknowledged all the same.
+                answers.acknowledge();
+            }
             isLastByResponder = !hasPacket && responder.pollTransmit(out);
             hasPacket |= isLastByResponder;
         }
@@ -244,7 +250,7 @@ public final class RcQueuePair implements RoceProtocol {
     }
 
     /**
-     * {@return whether a request leaves before the acknowledgement that is due} One packet only, so that the peer's window opens again. Not where all
+     * {@return whether a request may leave before the acknowledgement that is due} One packet, or some that leave as one, so that the peer's window opens again. Not where all
      * acknowledgements leave together in any case.
      */
     private boolean mayOvertake() {
@@ -278,7 +284,7 @@ public final class RcQueuePair implements RoceProtocol {
             return;
         }
         requester.onPayloadGone();
-        if (isLastPiggyback) {
+        if (isLastPiggyback || hasOvertaken) {
             // Last, for the failure of the request takes back what the responder had to say.
             answers.acknowledge();
         }

@@ -211,4 +211,17 @@ class RcResponseOrderTest {
         assertThat(pair.wire.takeTrace()).containsSubsequence("20 b>a ACK psn=100",
                 "20 b>a SEND_ONLY psn=100");
     }
+
+    /** The peer would repeat its message to a queue pair that has failed. */
+    @Test
+    void whatWasCarriedOutIsAcknowledgedIfTheAnswerFails() {
+        pair.b.queuePair.answerFirst();
+        int unknownKey = pair.b.key + 1;
+        onFirst(Opcode.RC_SEND_ONLY, () -> pair.b.post(
+                pair.b.request(2).send().add(pair.b.address, 100, unknownKey)));
+        pair.a.send(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        pair.b.assertCompleted("7 SUCCESS", "2 LOCAL_PROTECTION_ERROR", "8 WORK_REQUEST_FLUSHED");
+    }
 }
