@@ -33,7 +33,7 @@ final class PacketReceiver {
     private boolean hasReceived;
     /** How many looks at one port in a row have found something. */
     private int hits;
-    /** When all ports were asked last. */
+    /** A port had more than was taken when all were asked last. */
     private boolean isMoreAtPorts;
 
     /**
