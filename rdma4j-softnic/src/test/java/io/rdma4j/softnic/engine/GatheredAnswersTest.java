@@ -93,7 +93,7 @@ class GatheredAnswersTest {
         long timeoutNs = Long.MAX_VALUE;
         private int acknowledgements;
         private int answers;
-        private long deadlineNs = Long.MAX_VALUE;
+        private long dueNs = Long.MAX_VALUE;
 
         Answering(String name) {
             super(engine);
@@ -105,17 +105,17 @@ class GatheredAnswersTest {
         public void onSendPosted(long nowNs) {
             acknowledgements++;
             answers++;
-            deadlineNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
+            dueNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
         }
 
         @Override
         public long deadlineNs() {
-            return deadlineNs;
+            return dueNs;
         }
 
         @Override
         public void onDeadline(long nowNs) {
-            deadlineNs = Long.MAX_VALUE;
+            dueNs = Long.MAX_VALUE;
             send("time-out " + name);
         }
 
@@ -139,7 +139,7 @@ class GatheredAnswersTest {
             }
             for (; count < most && answers > 0; count++) {
                 answers--;
-                deadlineNs = Long.MAX_VALUE;
+                dueNs = Long.MAX_VALUE;
                 send("answer " + name);
             }
             return count;
