@@ -10,8 +10,6 @@ import org.junit.jupiter.api.Test;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,9 +49,7 @@ class GatheredAnswersTest {
     }
 
     /** Brings messages, sends nothing until it has to, and does not wake who waits for messages. */
-    private final class Messages extends QuietLink {
-        final AtomicBoolean isAwaited = new AtomicBoolean();
-        private final Semaphore wakeUps = new Semaphore(0);
+    private final class Messages extends PatientLink {
         private int arriving;
         private boolean hasReceived;
         private Runnable whileReceiving = () -> {};
@@ -71,17 +67,6 @@ class GatheredAnswersTest {
         @Override
         public boolean hasReceived() {
             return hasReceived;
-        }
-
-        @Override
-        public void await(long timeoutNs) {
-            isAwaited.set(true);
-            wakeUps.acquireUninterruptibly();
-        }
-
-        @Override
-        public void wake() {
-            wakeUps.release();
         }
     }
 

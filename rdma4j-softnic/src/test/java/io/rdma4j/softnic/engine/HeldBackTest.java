@@ -6,7 +6,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -84,10 +83,8 @@ class HeldBackTest {
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
-    private final class Messages extends QuietLink {
+    private final class Messages extends PatientLink {
         final AtomicInteger transmissions = new AtomicInteger();
-        final AtomicBoolean isAwaited = new AtomicBoolean();
-        private final Semaphore wakeUps = new Semaphore(0);
         private boolean hasReceived;
 
         @Override
@@ -108,17 +105,6 @@ class HeldBackTest {
         public boolean beginTransmit(long nowNs) {
             transmissions.incrementAndGet();
             return true;
-        }
-
-        @Override
-        public void await(long timeoutNs) {
-            isAwaited.set(true);
-            wakeUps.acquireUninterruptibly();
-        }
-
-        @Override
-        public void wake() {
-            wakeUps.release();
         }
     }
 }
