@@ -46,6 +46,10 @@ public final class EngineDriver {
     private static final long PATIENCE_NS = 3_000;
     /** Who looks once and then waits is no poller. */
     static final int PATIENT_POLLS = 4;
+    /** How many polls in a row may leave the engine alone because nothing has come. */
+    static final int GLANCES = 8;
+    /** If so many polls take no longer: of a slower poller each one counts. */
+    static final long GLANCES_NS = 5_000;
     /** Who polls so long after the poll before has done something else meanwhile. */
     static final long SPINNING_NS = 20_000;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
@@ -92,6 +96,8 @@ public final class EngineDriver {
     private int vainPolls;
     /** The last poll began long after the one before, and says when it ended. */
     private boolean marksEnd;
+    /** How many of the next polls may leave the engine alone. Shared like the time before. */
+    private int glancesLeft;
     /** Of all threads. Shared like the time before. */
     private final ProcessorContention contention;
     private volatile long lastTrafficNs;
@@ -376,8 +382,9 @@ public final class EngineDriver {
             }
             isServed = true;
             boolean wasGathering = answers.isGathering();
+            // What shares a time leaves through memory, and with no others.
             boolean isAnswer = queuePair != null && doorbell == EngineQueuePair.SEND_DOORBELL
-                    && isGathered(queuePair, nowNs);
+                    && isGathered(sharesTime ? null : queuePair, nowNs);
             if (isAnswer && !hasDoorbells) {
                 isHeldBack = true;
                 isFirstHeldBack = !wasGathering;
@@ -421,9 +428,17 @@ public final class EngineDriver {
         return false;
     }
 
-    /** {@return whether what was posted waits for the next request of the thread} */
-    private boolean isGathered(EngineQueuePair queuePair, long nowNs) {
-        return answers.isExpecting() && answers.takes(queuePair.together(), nowNs)
+    /**
+     * {@return whether what was posted waits for the next request of the thread}
+     *
+     * @param queuePair null for one whose packets leave alone in any case
+     */
+    private boolean isGathered(@Nullable EngineQueuePair queuePair, long nowNs) {
+        if (!answers.isExpecting()) {
+            return false;
+        }
+        long to = queuePair == null ? EngineQueuePair.ALONE : queuePair.together();
+        return answers.takes(to, nowNs)
                 && waitingTasks == 0 && !hasFailed.get();
     }
 
@@ -436,10 +451,28 @@ public final class EngineDriver {
     }
 
     /**
+     * {@return whether a poll would find nothing, as far as a look at memory tells} Then it need not take the engine, nor read the clock. Only some polls in a row may do
+     * without, so that time goes on, and only those that follow each other at once.
+     */
+    private boolean findsNothing() {
+        int left = glancesLeft;
+        if (left == 0 || isHeldBack || rung.get() != null || engine.mayTransmit()
+                || !engine.link().isQuiet()) {
+            return false;
+        }
+        glancesLeft = left - 1;
+        vainPolls++;
+        return true;
+    }
+
+    /**
      * A thread polls: runs one round if no other thread does, and yields the processor if nothing has arrived for a while. One
      * long method on purpose, which compilers do not inline: whoever polls calls the same code (ADR 56).
      */
     public void poll() {
+        if (findsNothing()) {
+            return;
+        }
         boolean isOwner = waitingTasks == 0 && owner.tryLock();
         boolean isVain = true;
         boolean leavesWork = false;
@@ -501,7 +534,9 @@ public final class EngineDriver {
     }
 
     private void notePoll(long nowNs) {
-        boolean isPause = nowNs - lastPollNs > SPINNING_NS;
+        long sinceNs = nowNs - lastPollNs;
+        glancesLeft = sinceNs < GLANCES_NS ? GLANCES : 0;
+        boolean isPause = sinceNs > SPINNING_NS;
         if (isPause && marksEnd) {
             noteWork();
         }

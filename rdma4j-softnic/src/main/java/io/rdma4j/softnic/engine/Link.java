@@ -5,7 +5,7 @@ import java.nio.channels.Selector;
 
 /**
  * A transport on its network, by which the engine's queue pairs send and receive. Only the engine's owner may call its
- * methods, except {@link #await(long)}, its like, and {@link #wake}.
+ * methods, except {@link #await(long)}, its like, {@link #isQuiet} and {@link #wake}.
  */
 public interface Link {
     /**
@@ -19,6 +19,14 @@ public interface Link {
 
     /** {@return whether {@link #receive} found anything last time} */
     boolean hasReceived();
+
+    /**
+     * {@return whether {@link #receive} would find nothing, and there is nothing to send, as far as a look at memory tells} False if it does not tell. For any
+     * thread; to others than the owner it may be out of date.
+     */
+    default boolean isQuiet() {
+        return false;
+    }
 
     /** Runs the link's own due timers. */
     void onTime(long nowNs);

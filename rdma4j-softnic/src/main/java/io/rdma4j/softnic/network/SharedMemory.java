@@ -8,7 +8,7 @@ import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory through which a device exchanges packets with other processes of this machine. For the owner of the engine; no
+ * The memory through which a device exchanges packets with other processes of this machine. For the owner of the engine, but for what says otherwise; no
  * call waits, and sending and receiving allocate nothing.
  */
 public interface SharedMemory {
@@ -51,6 +51,11 @@ public interface SharedMemory {
      * @return how many packets were received
      */
     int receive(Handler handler, int budget);
+
+    /** {@return whether {@link #receive} would find nothing} For any thread; to others than the owner of the engine it may be out of date. */
+    default boolean isQuiet() {
+        return false;
+    }
 
     /** {@return the memory of this device that it can lend to other processes} For any thread. */
     default LendableMemory lendable() {

@@ -112,6 +112,11 @@ final class PacketReceiver {
         return more;
     }
 
+    /** {@return whether the last packets came through memory} */
+    boolean isAtMemory() {
+        return busy == MEMORY;
+    }
+
     /** {@return whether the last call received anything} */
     boolean hasReceived() {
         return hasReceived;

@@ -50,6 +50,8 @@ final class RoceLink implements Link {
     private final @Nullable SharedMemory memory;
     private final Arena arena = Arena.ofShared();
     private final OutgoingPacket outgoing = new OutgoingPacket();
+    /** Of the transmission under way: {@link SharedMemory#version}. */
+    private int memoryVersion;
     private boolean isPortFull;
     private boolean isUnflushed;
     private boolean skipsNetwork;
@@ -135,7 +137,7 @@ final class RoceLink implements Link {
     /** {@return whether the next packets of a queue pair leave from a port, and together with those of others to the same process} */
     boolean sendsTogether(RoceQueuePair queuePair, Path path, int destination) {
         if (memory != null) {
-            queuePair.findWay(memory);
+            queuePair.findWay(memory, memory.version());
         }
         if (queuePair.memoryPath() != null || staysHere(path, destination)) {
             return false;
@@ -189,12 +191,11 @@ final class RoceLink implements Link {
         return memory != null && memory.tick() != SharedMemory.NO_TICK;
     }
 
-    /** {@return the tick for a queue pair whose next packet takes a path through memory, unless a blocked one may send before it} */
+    /** {@return the tick for a queue pair whose last packet took a path through memory, unless a blocked one may send before it} */
     long tick(RoceQueuePair queuePair) {
         if (memory == null || !blocked.isEmpty()) {
             return EngineQueuePair.NO_TICK;
         }
-        queuePair.findWay(memory);
         long tick = queuePair.memoryPath() == null ? SharedMemory.NO_TICK : memory.tick();
         return tick == SharedMemory.NO_TICK ? EngineQueuePair.NO_TICK : tick;
     }
@@ -228,6 +229,12 @@ final class RoceLink implements Link {
     }
 
     @Override
+    public boolean isQuiet() {
+        return memory != null && receiver.isAtMemory() && !isPortFull && blocked.isEmpty()
+                && memory.isQuiet();
+    }
+
+    @Override
     public void onTime(long nowNs) {
         if (!isClosed && management.deadlineNs() <= nowNs) {
             unreachables.look();
@@ -250,6 +257,9 @@ final class RoceLink implements Link {
         if (isPortFull && !flush()) {
             return false;
         }
+        if (memory != null) {
+            memoryVersion = memory.version();
+        }
         isPortFull = !network.pollDue(nowNs);
         blocked.goOn(nowNs);
         while (!isPortFull && management.pollTransmit(outgoing)) {
@@ -269,7 +279,7 @@ final class RoceLink implements Link {
     /** Sends packets of a queue pair. {@return how many} */
     int transmit(RoceQueuePair queuePair, int most) {
         if (memory != null) {
-            queuePair.findWay(memory);
+            queuePair.findWay(memory, memoryVersion);
         }
         int sent = 0;
         boolean isMore = true;

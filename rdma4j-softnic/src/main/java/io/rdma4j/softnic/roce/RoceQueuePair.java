@@ -55,6 +55,9 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private volatile Path path = Path.NONE;
     private volatile int destination;
     private Mtu pathMtu = Mtu.MTU_256;
+    /** The addresses of the last packet that it accepted by its path. */
+    private @Nullable Gid lastPeer;
+    private @Nullable Gid lastLocal;
     /** The path of the last datagram: each may go elsewhere. */
     private Path lastPath = Path.NONE;
     /** The way of the next packet through memory; of datagrams the way of the last. */
@@ -99,10 +102,24 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return service;
     }
 
-    /** {@return whether it accepts packets between two addresses} A UD queue pair accepts datagrams from any address. */
+    /**
+     * {@return whether it accepts packets between two addresses} A UD queue pair accepts datagrams from any address. Through memory they mostly are the
+     * same objects as before.
+     */
+    @SuppressWarnings("ReferenceEquality")
     boolean isFrom(Gid packetLocal, Gid packetPeer) {
-        return service == Opcode.Service.UD
-                || (packetPeer.equals(path.destination()) && packetLocal.equals(path.source()));
+        if (packetPeer == lastPeer && packetLocal == lastLocal) {
+            return true;
+        }
+        if (service == Opcode.Service.UD) {
+            return true;
+        }
+        if (!packetPeer.equals(path.destination()) || !packetLocal.equals(path.source())) {
+            return false;
+        }
+        lastPeer = packetPeer;
+        lastLocal = packetLocal;
+        return true;
     }
 
     @Override
@@ -112,6 +129,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             path = link.path(attributes.addressVector());
             protocol.route(path);
             isWayKnown = false;
+            lastPeer = null;
+            lastLocal = null;
         }
         if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
             destination = attributes.destinationQueuePairNumber();
@@ -130,13 +149,12 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
      * path changes between packets, never while a packet is built.
      *
      * @param shared the memory shared with other processes
+     * @param version its {@link SharedMemory#version}, read before: a way that was found before a change must not count as found after it
      */
-    void findWay(SharedMemory shared) {
+    void findWay(SharedMemory shared, int version) {
         if (service == Opcode.Service.UD) {
             return;
         }
-        // Read once, and first: a way that was found before a change must not count as found after it.
-        int version = shared.version();
         if (!isWayKnown || memoryVersion != version) {
             memoryPath = shared.path(path, destination);
             memoryVersion = version;

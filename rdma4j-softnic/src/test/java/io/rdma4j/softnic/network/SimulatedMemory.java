@@ -119,7 +119,7 @@ public final class SimulatedMemory {
 
     private final class OfNode implements SharedMemory, MailboxSystem, LendableMemory {
         private final Map<OfNode, RingPath> paths = new HashMap<>();
-        private final List<RingPath> unannounced = new ArrayList<>();
+        private final RingPath.Unannounced unannounced = new RingPath.Unannounced();
         private @Nullable MemorySegment memory;
         private @Nullable Mailbox mailbox;
         private int version;
@@ -184,8 +184,9 @@ public final class SimulatedMemory {
 
         @Override
         public void flush() {
-            unannounced.forEach(RingPath::announce);
-            unannounced.clear();
+            for (RingPath path = unannounced.take(); path != null; path = unannounced.take()) {
+                path.announce();
+            }
         }
 
         @Override

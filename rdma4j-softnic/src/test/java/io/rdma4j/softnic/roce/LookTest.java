@@ -121,6 +121,11 @@ class LookTest {
         int stock;
 
         @Override
+        public boolean isQuiet() {
+            return stock == 0;
+        }
+
+        @Override
         public int version() {
             return 0;
         }
@@ -183,6 +188,29 @@ class LookTest {
         memory.stock = 0;
         both.receive(clock.get(), false);
         assertThat(quiet.asked).as("without packets").isEqualTo(2 + 100 / 5);
+    }
+
+    /** Of ports it can tell nothing without a system call. */
+    @Test
+    void aGlanceTellsWhetherMemoryHasPacketsAsLongAsPacketsComeThroughIt() {
+        StockedMemory memory = new StockedMemory();
+        RoceLink both = link(memory);
+        assertThat(both.isQuiet()).as("before any packet").isFalse();
+        memory.stock = 1;
+        both.receive(clock.get(), true);
+        assertThat(both.isQuiet()).isFalse();
+        memory.stock = 0;
+        assertThat(both.isQuiet()).isTrue();
+        clock.addAndGet(LONG_AGO_NS);
+        busy.stock = 1;
+        both.receive(clock.get(), true);
+        assertThat(both.isQuiet()).as("after a packet at a port").isFalse();
+    }
+
+    @Test
+    void withoutMemoryNoGlanceTellsAnything() {
+        pollWith(1);
+        assertThat(link.isQuiet()).isFalse();
     }
 
     /** Says once that the system has just checked all ports. */

@@ -15,7 +15,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The packets of other devices to this one: a ring for each of them, in shared memory. For the owner of the engine, except
- * {@link #beginSleep} and {@link #endSleep}.
+ * {@link #isQuiet}, {@link #beginSleep} and {@link #endSleep}.
  */
 public final class Mailbox {
     /** The interval of checks for dead writers; a live writer gives back an idle ring's memory sooner. */
@@ -88,6 +88,11 @@ public final class Mailbox {
                     budget - count);
         }
         return count;
+    }
+
+    /** {@return whether {@link #receive} would find nothing} For any thread. */
+    public boolean isQuiet() {
+        return RingLayout.getInt(memory, RingLayout.CHANGES_AT) == seenChanges && isEmpty();
     }
 
     private int read(RingReader ring, SharedMemory.Handler handler, int budget) {
@@ -172,7 +177,7 @@ public final class Mailbox {
         RingLayout.setInt(memory, RingLayout.ASLEEP_AT, sleeps);
         // A writer writes, and then looks whether anybody sleeps.
         VarHandle.fullFence();
-        if (RingLayout.getInt(memory, RingLayout.CHANGES_AT) == seenChanges && isEmpty()) {
+        if (isQuiet()) {
             return true;
         }
         endSleep();

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
 
@@ -44,6 +43,29 @@ public final class RingPath implements MemoryPath {
      */
     public record Owner(long nonce, int prefix, long process, int wakeDescriptor, long wakeInode) {}
 
+    /** The paths with packets whose readers were not checked for sleep since, linked by themselves. For one thread at a time. */
+    public static final class Unannounced {
+        private @Nullable RingPath first;
+
+        /** Creates an empty list. */
+        public Unannounced() {}
+
+        private void add(RingPath path) {
+            path.nextUnannounced = first;
+            first = path;
+        }
+
+        /** {@return a path that it removes from the list, null if that is empty} The caller calls {@link #announce}. */
+        public @Nullable RingPath take() {
+            RingPath taken = first;
+            if (taken != null) {
+                first = taken.nextUnannounced;
+                taken.nextUnannounced = null;
+            }
+            return taken;
+        }
+    }
+
     private final MemorySegment mailbox;
     private final MemorySegment header;
     private final MemorySegment records;
@@ -51,8 +73,7 @@ public final class RingPath implements MemoryPath {
     private final PeerProcess peer;
     /** Whether a thread of this process sleeps, or is about to. */
     private final BooleanSupplier isAsleep;
-    /** The paths with packets whose readers were not checked for sleep since. */
-    private final List<RingPath> unannounced;
+    private final Unannounced unannounced;
     private boolean isClosed;
     private long lastHead;
     /** When the reader was seen to have read something, or was first waited for. */
@@ -61,12 +82,13 @@ public final class RingPath implements MemoryPath {
     private volatile boolean isFull;
     private boolean isStandingStill;
     private boolean isUnannounced;
+    private @Nullable RingPath nextUnannounced;
     private boolean isResting;
     private long lastSentNs;
     private long restNs = REST_NS;
 
     private RingPath(MemorySegment mailbox, MemorySegment header, MemorySegment records,
-            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
+            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, Unannounced unannounced,
             long nowNs) {
         this.mailbox = mailbox;
         this.unannounced = unannounced;
@@ -97,12 +119,12 @@ public final class RingPath implements MemoryPath {
      * @return the path, null if there is no free ring
      */
     public static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, Mailbox own,
-            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
+            PeerProcess peer, Unannounced unannounced, IntPredicate isDead, long nowNs) {
         return claim(mailbox, owner, own::isAsleep, peer, unannounced, isDead, nowNs);
     }
 
     static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, BooleanSupplier isAsleep,
-            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
+            PeerProcess peer, Unannounced unannounced, IntPredicate isDead, long nowNs) {
         RingPath free = claimOne(mailbox, owner, isAsleep, peer, unannounced, _ -> false, nowNs);
         return free != null
                 ? free
@@ -111,7 +133,7 @@ public final class RingPath implements MemoryPath {
     }
 
     private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner,
-            BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
+            BooleanSupplier isAsleep, PeerProcess peer, Unannounced unannounced,
             IntPredicate mayBeTakenFrom, long nowNs) {
         for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
             MemorySegment header = RingLayout.header(mailbox, ring);

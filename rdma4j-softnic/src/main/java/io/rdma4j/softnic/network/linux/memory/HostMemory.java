@@ -44,6 +44,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private static final int MAX_WAKERS = 256;
     /** What was not read for so long is unmapped. */
     private static final long SECTIONS_NS = 1_000_000_000;
+    /** The longest time between two looks at what is due. */
+    private static final long LOOK_NS = 1_000_000_000;
     private static final Neighbour[] NONE = {};
 
     private final SharedPort shared;
@@ -63,12 +65,14 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private Map<Gid, Neighbour[]> byAddress = Map.of();
     /** Replaced, not changed, because a thread that goes to sleep reads it. */
     private volatile RingPath[] paths = {};
-    private final List<RingPath> unannounced = new ArrayList<>();
+    private final RingPath.Unannounced unannounced = new RingPath.Unannounced();
     /** By their inodes. */
     private final Map<Long, WakePipe> wakers = new HashMap<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
+    /** No later than anything is due; earlier than that it costs a look. */
+    private long lookDueNs = Long.MIN_VALUE;
     private long nowNs = System.nanoTime();
     private final CoarseClock ticks = new CoarseClock();
     private boolean isReceiving;
@@ -361,6 +365,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         if (sectionsDueNs == Long.MAX_VALUE) {
             sectionsDueNs = nowNs + SECTIONS_NS;
+            lookDueNs = Math.min(lookDueNs, sectionsDueNs);
         }
         return borrowed.section(lending.entry, descriptor, number);
     }
@@ -386,18 +391,28 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     }
 
     @Override
+    public boolean isQuiet() {
+        try {
+            return !isClosed && mailbox.isQuiet();
+        } catch (IllegalStateException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    @Override
     public void flush() {
-        if (unannounced.isEmpty()) {
+        RingPath path = unannounced.take();
+        if (path == null) {
             return;
         }
         // A thread that goes to sleep first announces it and then checks for packets.
         VarHandle.fullFence();
-        for (int i = 0; i < unannounced.size(); i++) {
-            RingPath path = unannounced.get(i);
+        while (path != null) {
             path.announce();
             restDueNs = Math.min(restDueNs, path.restDueNs());
+            path = unannounced.take();
         }
-        unannounced.clear();
+        lookDueNs = Math.min(lookDueNs, restDueNs);
     }
 
     @Override
@@ -434,7 +449,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     /** Gives memory back that was not used for a while. */
     public void onTime(long newNowNs) {
         nowNs = newNowNs;
-        if (isClosed) {
+        if (newNowNs < lookDueNs || isClosed) {
             return;
         }
         mailbox.sweepIfDue(newNowNs);
@@ -449,6 +464,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
                 restDueNs = Math.min(restDueNs, path.restDueNs());
             }
         }
+        // At the latest after a while, for rings that writers have claimed meanwhile.
+        lookDueNs = Math.min(nextDueNs(), newNowNs + LOOK_NS);
     }
 
     /**
