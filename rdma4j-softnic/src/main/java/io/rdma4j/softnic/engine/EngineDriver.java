@@ -46,10 +46,12 @@ public final class EngineDriver {
     private static final long PATIENCE_NS = 3_000;
     /** Who looks once and then waits is no poller. */
     static final int PATIENT_POLLS = 4;
-    /** How many polls in a row may leave the engine alone because nothing has come. */
+    /** How many polls may leave the engine alone because nothing has come, until the next one runs it. */
     static final int GLANCES = 8;
-    /** If so many polls take no longer: of a slower poller each one counts. */
-    static final long GLANCES_NS = 5_000;
+    /** Only those of a thread whose last polls that ran the engine, so many in a row, found nothing, */
+    static final int BRISK_POLLS = 4;
+    /** and began less than so long after the one before, with all polls in between. */
+    static final long BRISK_NS = 5_000;
     /** Who polls so long after the poll before has done something else meanwhile. */
     static final long SPINNING_NS = 20_000;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
@@ -96,7 +98,9 @@ public final class EngineDriver {
     private int vainPolls;
     /** The last poll began long after the one before, and says when it ended. */
     private boolean marksEnd;
-    /** How many of the next polls may leave the engine alone. Shared like the time before. */
+    /** How many polls in a row, of those that ran the engine, have followed each other at once and found nothing. Shared like the time before. */
+    private int briskPolls;
+    /** How many of the next polls may leave the engine alone. Shared likewise. */
     private int glancesLeft;
     /** Of all threads. Shared like the time before. */
     private final ProcessorContention contention;
@@ -330,6 +334,7 @@ public final class EngineDriver {
         // Nearly always it is 0: no other processor loses its copy.
         if (vainPolls != 0) {
             vainPolls = 0;
+            briskPolls = 0;
         }
     }
 
@@ -451,17 +456,16 @@ public final class EngineDriver {
     }
 
     /**
-     * {@return whether a poll would find nothing, as far as a look at memory tells} Then it need not take the engine, nor read the clock. Only some polls in a row may do
-     * without, so that time goes on, and only those that follow each other at once.
+     * {@return whether a poll would find nothing, as far as a look at memory tells} Then it need not take the engine, nor read the clock. Only some polls in a row do
+     * without, so that time goes on, and only those of the thread that polled last, if it does nothing else.
      */
     private boolean findsNothing() {
         int left = glancesLeft;
-        if (left == 0 || isHeldBack || rung.get() != null || engine.mayTransmit()
-                || !engine.link().isQuiet()) {
+        if (left == 0 || rung.get() != null || engine.mayTransmit()
+                || lastPollerId != Thread.currentThread().threadId() || !engine.link().isQuiet()) {
             return false;
         }
         glancesLeft = left - 1;
-        vainPolls++;
         return true;
     }
 
@@ -514,9 +518,13 @@ public final class EngineDriver {
         if (!isVain) {
             lastFoundNs = nowNs;
             vainPolls = 0;
+            briskPolls = 0;
             return;
         }
         vainPolls++;
+        if (briskPolls >= BRISK_POLLS) {
+            glancesLeft = GLANCES;
+        }
         if (marksEnd) {
             lastPollNs = clock.getAsLong();
         }
@@ -535,7 +543,8 @@ public final class EngineDriver {
 
     private void notePoll(long nowNs) {
         long sinceNs = nowNs - lastPollNs;
-        glancesLeft = sinceNs < GLANCES_NS ? GLANCES : 0;
+        briskPolls = sinceNs < BRISK_NS ? briskPolls + 1 : 0;
+        glancesLeft = 0;
         boolean isPause = sinceNs > SPINNING_NS;
         if (isPause && marksEnd) {
             noteWork();

@@ -191,11 +191,12 @@ final class RoceLink implements Link {
         return memory != null && memory.tick() != SharedMemory.NO_TICK;
     }
 
-    /** {@return the tick for a queue pair whose last packet took a path through memory, unless a blocked one may send before it} */
+    /** {@return the tick for a queue pair whose next packet takes a path through memory, unless a blocked one may send before it} */
     long tick(RoceQueuePair queuePair) {
         if (memory == null || !blocked.isEmpty()) {
             return EngineQueuePair.NO_TICK;
         }
+        queuePair.findWay(memory, memory.version());
         long tick = queuePair.memoryPath() == null ? SharedMemory.NO_TICK : memory.tick();
         return tick == SharedMemory.NO_TICK ? EngineQueuePair.NO_TICK : tick;
     }

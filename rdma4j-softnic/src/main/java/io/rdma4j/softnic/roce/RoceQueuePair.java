@@ -126,11 +126,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
             throws RdmaException {
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
+            lastPeer = null;
+            lastLocal = null;
             path = link.path(attributes.addressVector());
             protocol.route(path);
             isWayKnown = false;
-            lastPeer = null;
-            lastLocal = null;
         }
         if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
             destination = attributes.destinationQueuePairNumber();

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** When a poll leaves the engine alone because nothing has come. */
 class GlancesTest {
-    private static final long BRISKLY_NS = EngineDriver.GLANCES_NS / (2 * EngineDriver.GLANCES);
+    private static final long BRISKLY_NS = EngineDriver.BRISK_NS / (2 * EngineDriver.GLANCES);
 
     private final AtomicLong clock = new AtomicLong(1_000_000_000);
     private final Seen link = new Seen();
@@ -21,9 +21,9 @@ class GlancesTest {
         return clock.get();
     }, null, () -> {});
 
-    private static final class Seen extends QuietLink {
+    private final class Seen extends QuietLink {
         boolean isQuiet = true;
-        boolean brings;
+        boolean hasMessage;
         int rounds;
 
         @Override
@@ -34,12 +34,15 @@ class GlancesTest {
         @Override
         public boolean receive(long nowNs, boolean isOften) {
             rounds++;
+            if (hasMessage) {
+                engine.onDelivered();
+            }
             return false;
         }
 
         @Override
         public boolean hasReceived() {
-            return brings;
+            return hasMessage;
         }
     }
 
@@ -52,10 +55,11 @@ class GlancesTest {
         return link.rounds - before;
     }
 
-    /** The second poll tells that the thread comes back at once. */
+    /** The first one comes after a pause. */
     @BeforeEach
-    void pollTwice() {
-        assertThat(roundsOf(2, BRISKLY_NS)).isEqualTo(2);
+    void pollBriskly() {
+        int polls = 1 + EngineDriver.BRISK_POLLS;
+        assertThat(roundsOf(polls, BRISKLY_NS)).isEqualTo(polls);
     }
 
     @Test
@@ -72,10 +76,42 @@ class GlancesTest {
         assertThat(readings).isEqualTo(before);
     }
 
+    /** Few polls before it is known that it has become slow. */
     @Test
     void ofASlowPollerNoneDoes() {
-        roundsOf(EngineDriver.GLANCES, EngineDriver.GLANCES_NS);
-        assertThat(roundsOf(10, EngineDriver.GLANCES_NS)).isEqualTo(10);
+        assertThat(roundsOf(EngineDriver.GLANCES, EngineDriver.BRISK_NS)).isZero();
+        assertThat(roundsOf(100, EngineDriver.BRISK_NS)).isEqualTo(100);
+    }
+
+    /** As of a program that polls two queues and then does something else. */
+    @Test
+    void ofWhoPollsInBurstsNoneDoes() {
+        roundsOf(EngineDriver.GLANCES, BRISKLY_NS);
+        for (int i = 0; i < 100; i++) {
+            assertThat(roundsOf(1, EngineDriver.BRISK_NS)).isOne();
+            assertThat(roundsOf(EngineDriver.BRISK_POLLS - 1, BRISKLY_NS))
+                    .isEqualTo(EngineDriver.BRISK_POLLS - 1);
+        }
+    }
+
+    @Test
+    void ofWhoAlsoPostsNoneDoes() {
+        driver.noteWork();
+        roundsOf(EngineDriver.GLANCES, BRISKLY_NS);
+        for (int i = 0; i < 20; i++) {
+            assertThat(roundsOf(1, BRISKLY_NS)).isOne();
+            driver.noteWork();
+        }
+    }
+
+    /** What it is about to wait for, it drives itself. */
+    @Test
+    void ofAnotherThreadNoneDoes() throws InterruptedException {
+        int before = link.rounds;
+        Thread other = Thread.ofPlatform().start(driver::poll);
+        other.join();
+        assertThat(link.rounds).isEqualTo(before + 1);
+        assertThat(roundsOf(1, BRISKLY_NS)).isOne();
     }
 
     @Test
@@ -85,19 +121,20 @@ class GlancesTest {
     }
 
     @Test
-    void afterSomethingWasFoundTheNextOneDoes() {
+    void whatIsHeldBackIsSentAtOnce() {
         link.isQuiet = false;
-        link.brings = true;
+        link.hasMessage = true;
         roundsOf(1, BRISKLY_NS);
         link.isQuiet = true;
-        link.brings = false;
-        assertThat(roundsOf(1, BRISKLY_NS)).isZero();
+        link.hasMessage = false;
+        assertThat(driver.holdsSomethingBack()).isTrue();
+        assertThat(roundsOf(1, BRISKLY_NS)).isOne();
+        assertThat(driver.holdsSomethingBack()).isFalse();
     }
 
     @Test
     void whatThereIsToSendIsSentAtOnce() {
-        engine.touched(new QuietQueuePair(engine) {
-        });
+        engine.touched(new QuietQueuePair(engine) {});
         assertThat(roundsOf(1, BRISKLY_NS)).isOne();
         assertThat(roundsOf(1, BRISKLY_NS)).isZero();
     }

@@ -170,6 +170,11 @@ public final class SimulatedMemory {
         }
 
         @Override
+        public boolean isQuiet() {
+            return isMet && Objects.requireNonNull(mailbox).isQuiet();
+        }
+
+        @Override
         public int receive(Handler handler, int budget) {
             if (!isMet || isSo(sloth)) {
                 return 0;
@@ -184,8 +189,8 @@ public final class SimulatedMemory {
 
         @Override
         public void flush() {
-            for (RingPath path = unannounced.take(); path != null; path = unannounced.take()) {
-                path.announce();
+            while (unannounced.first() != null) {
+                unannounced.announceFirst();
             }
         }
 

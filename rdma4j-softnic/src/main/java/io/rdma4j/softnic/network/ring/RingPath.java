@@ -55,14 +55,23 @@ public final class RingPath implements MemoryPath {
             first = path;
         }
 
-        /** {@return a path that it removes from the list, null if that is empty} The caller calls {@link #announce}. */
-        public @Nullable RingPath take() {
-            RingPath taken = first;
-            if (taken != null) {
-                first = taken.nextUnannounced;
-                taken.nextUnannounced = null;
+        /** {@return one of them, null if there is none} */
+        public @Nullable RingPath first() {
+            return first;
+        }
+
+        /**
+         * Wakes the reader of the first one if it sleeps, and removes that path. Must follow a fence after everything that was sent. If an Error ends this, the path stays
+         * in the list.
+         */
+        public void announceFirst() {
+            RingPath announced = first;
+            if (announced != null) {
+                announced.wakeReader();
+                first = announced.nextUnannounced;
+                announced.nextUnannounced = null;
+                announced.isUnannounced = false;
             }
-            return taken;
         }
     }
 
@@ -295,12 +304,6 @@ public final class RingPath implements MemoryPath {
             VarHandle.fullFence();
             wakeReader();
         }
-    }
-
-    /** Wakes the reader if it sleeps. Must follow a fence after everything that was sent. */
-    public void announce() {
-        isUnannounced = false;
-        wakeReader();
     }
 
     private void wakeReader() {

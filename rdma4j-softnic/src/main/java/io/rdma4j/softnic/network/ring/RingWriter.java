@@ -92,6 +92,7 @@ final class RingWriter {
             return true;
         }
         look();
+        loans.returned(head);
         looksAt = position + BETWEEN_LOOKS;
         // The rest at the end of the ring, which may have to be skipped, is shorter than a record.
         roomTo = Math.min(looksAt,

@@ -367,11 +367,34 @@ class RingTest {
         assertThat(both.mailbox.beginSleep()).isTrue();
         send(1, 10);
         send(2, 10);
-        assertThat(both.unannounced.take()).isSameAs(path);
-        assertThat(both.unannounced.take()).isNull();
-        path.announce();
+        assertThat(both.unannounced.first()).isSameAs(path);
+        both.unannounced.announceFirst();
+        assertThat(both.unannounced.first()).isNull();
         assertThat(both.reader.woken).isOne();
-        path.announce();
+        send(3, 10);
+        both.unannounced.announceFirst();
+        assertThat(both.reader.woken).isOne();
+    }
+
+    /** Otherwise nobody would wake its reader. */
+    @Test
+    void aPathWhoseReaderCouldNotBeWokenIsAnnouncedAgain() {
+        RingPath other = both.claim(2);
+        assertThat(both.mailbox.beginSleep()).isTrue();
+        send(1, 10);
+        both.reader.whileWoken = () -> {
+            throw new StackOverflowError();
+        };
+        assertThatExceptionOfType(StackOverflowError.class)
+                .isThrownBy(both.unannounced::announceFirst);
+        both.reader.whileWoken = () -> {};
+        send(2, 10);
+        other.send(both.packet(TwoProcesses.OTHER_WRITER, 3, 10), 0);
+        assertThat(both.unannounced.first()).isSameAs(other);
+        both.unannounced.announceFirst();
+        assertThat(both.unannounced.first()).isSameAs(path);
+        both.unannounced.announceFirst();
+        assertThat(both.unannounced.first()).isNull();
         assertThat(both.reader.woken).isOne();
     }
 
@@ -380,7 +403,7 @@ class RingTest {
         send(1, 10);
         both.receive(0);
         assertThat(both.mailbox.beginSleep()).isFalse();
-        path.announce();
+        both.unannounced.announceFirst();
         assertThat(both.reader.woken).isZero();
         both.receive(10);
         assertThat(both.mailbox.beginSleep()).isTrue();
@@ -394,10 +417,10 @@ class RingTest {
             throw new Killed();
         };
         send(1, 10);
-        assertThatExceptionOfType(Killed.class).isThrownBy(path::announce);
+        assertThatExceptionOfType(Killed.class).isThrownBy(both.unannounced::announceFirst);
         both.reader.whileWoken = () -> {};
         other.send(both.packet(TwoProcesses.OTHER_WRITER, 2, 10), 0);
-        other.announce();
+        both.unannounced.announceFirst();
         assertThat(both.reader.woken).isOne();
     }
 
@@ -417,10 +440,10 @@ class RingTest {
             both.receive(10);
             assertThat(both.mailbox.beginSleep()).isTrue();
         };
-        path.announce();
+        both.unannounced.announceFirst();
         both.reader.whileWoken = () -> {};
         other.send(both.packet(TwoProcesses.OTHER_WRITER, 2, 10), 0);
-        other.announce();
+        both.unannounced.announceFirst();
         assertThat(both.reader.woken).isEqualTo(2);
     }
 
@@ -430,7 +453,7 @@ class RingTest {
         both.mailbox.beginSleep();
         send(1, 10);
         both.reader.isAlive = false;
-        path.announce();
+        both.unannounced.announceFirst();
         assertThat(path.isOpen()).isFalse();
     }
 

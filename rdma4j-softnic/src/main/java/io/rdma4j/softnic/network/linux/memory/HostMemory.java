@@ -71,7 +71,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
-    /** No later than anything is due; earlier than that it costs a look. */
+    /** Not later than what is due first; if it is earlier, a look finds nothing. */
     private long lookDueNs = Long.MIN_VALUE;
     private long nowNs = System.nanoTime();
     private final CoarseClock ticks = new CoarseClock();
@@ -401,16 +401,16 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public void flush() {
-        RingPath path = unannounced.take();
+        RingPath path = unannounced.first();
         if (path == null) {
             return;
         }
         // A thread that goes to sleep first announces it and then checks for packets.
         VarHandle.fullFence();
         while (path != null) {
-            path.announce();
+            unannounced.announceFirst();
             restDueNs = Math.min(restDueNs, path.restDueNs());
-            path = unannounced.take();
+            path = unannounced.first();
         }
         lookDueNs = Math.min(lookDueNs, restDueNs);
     }
