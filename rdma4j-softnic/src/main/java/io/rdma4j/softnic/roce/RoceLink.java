@@ -50,8 +50,6 @@ final class RoceLink implements Link {
     private final @Nullable SharedMemory memory;
     private final Arena arena = Arena.ofShared();
     private final OutgoingPacket outgoing = new OutgoingPacket();
-    /** Of the transmission under way: {@link SharedMemory#version}. */
-    private int memoryVersion;
     private boolean isPortFull;
     private boolean isUnflushed;
     private boolean skipsNetwork;
@@ -137,7 +135,7 @@ final class RoceLink implements Link {
     /** {@return whether the next packets of a queue pair leave from a port, and together with those of others to the same process} */
     boolean sendsTogether(RoceQueuePair queuePair, Path path, int destination) {
         if (memory != null) {
-            queuePair.findWay(memory, memory.version());
+            queuePair.findWay(memory);
         }
         if (queuePair.memoryPath() != null || staysHere(path, destination)) {
             return false;
@@ -196,7 +194,7 @@ final class RoceLink implements Link {
         if (memory == null || !blocked.isEmpty()) {
             return EngineQueuePair.NO_TICK;
         }
-        queuePair.findWay(memory, memory.version());
+        queuePair.findWay(memory);
         long tick = queuePair.memoryPath() == null ? SharedMemory.NO_TICK : memory.tick();
         return tick == SharedMemory.NO_TICK ? EngineQueuePair.NO_TICK : tick;
     }
@@ -258,9 +256,6 @@ final class RoceLink implements Link {
         if (isPortFull && !flush()) {
             return false;
         }
-        if (memory != null) {
-            memoryVersion = memory.version();
-        }
         isPortFull = !network.pollDue(nowNs);
         blocked.goOn(nowNs);
         while (!isPortFull && management.pollTransmit(outgoing)) {
@@ -280,7 +275,7 @@ final class RoceLink implements Link {
     /** Sends packets of a queue pair. {@return how many} */
     int transmit(RoceQueuePair queuePair, int most) {
         if (memory != null) {
-            queuePair.findWay(memory, memoryVersion);
+            queuePair.findWay(memory);
         }
         int sent = 0;
         boolean isMore = true;

@@ -55,9 +55,6 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private volatile Path path = Path.NONE;
     private volatile int destination;
     private Mtu pathMtu = Mtu.MTU_256;
-    /** The addresses of the last packet that it accepted by its path. */
-    private @Nullable Gid lastPeer;
-    private @Nullable Gid lastLocal;
     /** The path of the last datagram: each may go elsewhere. */
     private Path lastPath = Path.NONE;
     /** The way of the next packet through memory; of datagrams the way of the last. */
@@ -102,32 +99,16 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return service;
     }
 
-    /**
-     * {@return whether it accepts packets between two addresses} A UD queue pair accepts datagrams from any address. Through memory they mostly are the
-     * same objects as before.
-     */
-    @SuppressWarnings("ReferenceEquality")
+    /** {@return whether it accepts packets between two addresses} A UD queue pair accepts datagrams from any address. */
     boolean isFrom(Gid packetLocal, Gid packetPeer) {
-        if (packetPeer == lastPeer && packetLocal == lastLocal) {
-            return true;
-        }
-        if (service == Opcode.Service.UD) {
-            return true;
-        }
-        if (!packetPeer.equals(path.destination()) || !packetLocal.equals(path.source())) {
-            return false;
-        }
-        lastPeer = packetPeer;
-        lastLocal = packetLocal;
-        return true;
+        return service == Opcode.Service.UD
+                || (packetPeer.equals(path.destination()) && packetLocal.equals(path.source()));
     }
 
     @Override
     public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
             throws RdmaException {
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-            lastPeer = null;
-            lastLocal = null;
             path = link.path(attributes.addressVector());
             protocol.route(path);
             isWayKnown = false;
@@ -149,12 +130,13 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
      * path changes between packets, never while a packet is built.
      *
      * @param shared the memory shared with other processes
-     * @param version its {@link SharedMemory#version}, read before: a way that was found before a change must not count as found after it
      */
-    void findWay(SharedMemory shared, int version) {
+    void findWay(SharedMemory shared) {
         if (service == Opcode.Service.UD) {
             return;
         }
+        // Read once, and first: a way that was found before a change must not count as found after it.
+        int version = shared.version();
         if (!isWayKnown || memoryVersion != version) {
             memoryPath = shared.path(path, destination);
             memoryVersion = version;

@@ -134,7 +134,8 @@ class GlancesTest {
 
     @Test
     void whatThereIsToSendIsSentAtOnce() {
-        engine.touched(new QuietQueuePair(engine) {});
+        engine.touched(new QuietQueuePair(engine) {
+        });
         assertThat(roundsOf(1, BRISKLY_NS)).isOne();
         assertThat(roundsOf(1, BRISKLY_NS)).isZero();
     }

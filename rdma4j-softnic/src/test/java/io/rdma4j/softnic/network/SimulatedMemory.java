@@ -119,7 +119,7 @@ public final class SimulatedMemory {
 
     private final class OfNode implements SharedMemory, MailboxSystem, LendableMemory {
         private final Map<OfNode, RingPath> paths = new HashMap<>();
-        private final RingPath.Unannounced unannounced = new RingPath.Unannounced();
+        private final List<RingPath> unannounced = new ArrayList<>();
         private @Nullable MemorySegment memory;
         private @Nullable Mailbox mailbox;
         private int version;
@@ -189,9 +189,8 @@ public final class SimulatedMemory {
 
         @Override
         public void flush() {
-            while (unannounced.first() != null) {
-                unannounced.announceFirst();
-            }
+            unannounced.forEach(RingPath::announce);
+            unannounced.clear();
         }
 
         @Override

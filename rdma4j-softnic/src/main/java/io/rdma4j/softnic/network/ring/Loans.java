@@ -34,11 +34,6 @@ final class Loans {
         this.records = records;
     }
 
-    /** {@return whether nothing is lent, as far as is known} */
-    boolean isEmpty() {
-        return count == 0;
-    }
-
     /** {@return the bytes that are lent} */
     int lentBytes() {
         return lentBytes;

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
 
@@ -43,38 +44,6 @@ public final class RingPath implements MemoryPath {
      */
     public record Owner(long nonce, int prefix, long process, int wakeDescriptor, long wakeInode) {}
 
-    /** The paths with packets whose readers were not checked for sleep since, linked by themselves. For one thread at a time. */
-    public static final class Unannounced {
-        private @Nullable RingPath first;
-
-        /** Creates an empty list. */
-        public Unannounced() {}
-
-        private void add(RingPath path) {
-            path.nextUnannounced = first;
-            first = path;
-        }
-
-        /** {@return one of them, null if there is none} */
-        public @Nullable RingPath first() {
-            return first;
-        }
-
-        /**
-         * Wakes the reader of the first one if it sleeps, and removes that path. Must follow a fence after everything that was sent. If an Error ends this, the path stays
-         * in the list.
-         */
-        public void announceFirst() {
-            RingPath announced = first;
-            if (announced != null) {
-                announced.wakeReader();
-                first = announced.nextUnannounced;
-                announced.nextUnannounced = null;
-                announced.isUnannounced = false;
-            }
-        }
-    }
-
     private final MemorySegment mailbox;
     private final MemorySegment header;
     private final MemorySegment records;
@@ -82,7 +51,8 @@ public final class RingPath implements MemoryPath {
     private final PeerProcess peer;
     /** Whether a thread of this process sleeps, or is about to. */
     private final BooleanSupplier isAsleep;
-    private final Unannounced unannounced;
+    /** The paths with packets whose readers were not checked for sleep since. */
+    private final List<RingPath> unannounced;
     private boolean isClosed;
     private long lastHead;
     /** When the reader was seen to have read something, or was first waited for. */
@@ -91,13 +61,12 @@ public final class RingPath implements MemoryPath {
     private volatile boolean isFull;
     private boolean isStandingStill;
     private boolean isUnannounced;
-    private @Nullable RingPath nextUnannounced;
     private boolean isResting;
     private long lastSentNs;
     private long restNs = REST_NS;
 
     private RingPath(MemorySegment mailbox, MemorySegment header, MemorySegment records,
-            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, Unannounced unannounced,
+            Owner owner, BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
             long nowNs) {
         this.mailbox = mailbox;
         this.unannounced = unannounced;
@@ -128,12 +97,12 @@ public final class RingPath implements MemoryPath {
      * @return the path, null if there is no free ring
      */
     public static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, Mailbox own,
-            PeerProcess peer, Unannounced unannounced, IntPredicate isDead, long nowNs) {
+            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
         return claim(mailbox, owner, own::isAsleep, peer, unannounced, isDead, nowNs);
     }
 
     static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, BooleanSupplier isAsleep,
-            PeerProcess peer, Unannounced unannounced, IntPredicate isDead, long nowNs) {
+            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
         RingPath free = claimOne(mailbox, owner, isAsleep, peer, unannounced, _ -> false, nowNs);
         return free != null
                 ? free
@@ -142,7 +111,7 @@ public final class RingPath implements MemoryPath {
     }
 
     private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner,
-            BooleanSupplier isAsleep, PeerProcess peer, Unannounced unannounced,
+            BooleanSupplier isAsleep, PeerProcess peer, List<RingPath> unannounced,
             IntPredicate mayBeTakenFrom, long nowNs) {
         for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
             MemorySegment header = RingLayout.header(mailbox, ring);
@@ -304,6 +273,12 @@ public final class RingPath implements MemoryPath {
             VarHandle.fullFence();
             wakeReader();
         }
+    }
+
+    /** Wakes the reader if it sleeps. Must follow a fence after everything that was sent. */
+    public void announce() {
+        isUnannounced = false;
+        wakeReader();
     }
 
     private void wakeReader() {

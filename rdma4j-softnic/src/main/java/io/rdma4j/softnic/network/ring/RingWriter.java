@@ -41,8 +41,6 @@ final class RingWriter {
     private long head;
     /** Where it looks again. */
     private long looksAt;
-    /** A record that begins before has room, whatever its length, unless something is lent. */
-    private long roomTo;
     /** From {@link #position} up to here a word is 0 wherever a record may begin. */
     private long clearTo;
     /** Of the last packet. */
@@ -84,19 +82,12 @@ final class RingWriter {
     }
 
     private boolean hasRoom(int length) {
-        if (position < roomTo && loans.isEmpty()) {
-            return true;
-        }
         long wanted = endOf(length);
         if (wanted - head <= CAPACITY && position < looksAt && mayLend()) {
             return true;
         }
         look();
-        loans.returned(head);
         looksAt = position + BETWEEN_LOOKS;
-        // The rest at the end of the ring, which may have to be skipped, is shorter than a record.
-        roomTo = Math.min(looksAt,
-                head + CAPACITY - 2 * RingLayout.MAX_RECORD - RingLayout.ALIGNMENT);
         return wanted - head <= CAPACITY && mayLend();
     }
 

@@ -367,34 +367,10 @@ class RingTest {
         assertThat(both.mailbox.beginSleep()).isTrue();
         send(1, 10);
         send(2, 10);
-        assertThat(both.unannounced.first()).isSameAs(path);
-        both.unannounced.announceFirst();
-        assertThat(both.unannounced.first()).isNull();
+        assertThat(both.unannounced).containsExactly(path);
+        path.announce();
         assertThat(both.reader.woken).isOne();
-        send(3, 10);
-        both.unannounced.announceFirst();
-        assertThat(both.reader.woken).isOne();
-    }
-
-    /** Otherwise nobody would wake its reader. */
-    @Test
-    void aPathWhoseReaderCouldNotBeWokenIsAnnouncedAgain() {
-        RingPath other = both.claim(2);
-        assertThat(both.mailbox.beginSleep()).isTrue();
-        send(1, 10);
-        both.reader.whileWoken = () -> {
-            throw new StackOverflowError();
-        };
-        assertThatExceptionOfType(StackOverflowError.class)
-                .isThrownBy(both.unannounced::announceFirst);
-        both.reader.whileWoken = () -> {};
-        send(2, 10);
-        other.send(both.packet(TwoProcesses.OTHER_WRITER, 3, 10), 0);
-        assertThat(both.unannounced.first()).isSameAs(other);
-        both.unannounced.announceFirst();
-        assertThat(both.unannounced.first()).isSameAs(path);
-        both.unannounced.announceFirst();
-        assertThat(both.unannounced.first()).isNull();
+        path.announce();
         assertThat(both.reader.woken).isOne();
     }
 
@@ -403,7 +379,7 @@ class RingTest {
         send(1, 10);
         both.receive(0);
         assertThat(both.mailbox.beginSleep()).isFalse();
-        both.unannounced.announceFirst();
+        path.announce();
         assertThat(both.reader.woken).isZero();
         both.receive(10);
         assertThat(both.mailbox.beginSleep()).isTrue();
@@ -417,10 +393,10 @@ class RingTest {
             throw new Killed();
         };
         send(1, 10);
-        assertThatExceptionOfType(Killed.class).isThrownBy(both.unannounced::announceFirst);
+        assertThatExceptionOfType(Killed.class).isThrownBy(path::announce);
         both.reader.whileWoken = () -> {};
         other.send(both.packet(TwoProcesses.OTHER_WRITER, 2, 10), 0);
-        both.unannounced.announceFirst();
+        other.announce();
         assertThat(both.reader.woken).isOne();
     }
 
@@ -440,10 +416,10 @@ class RingTest {
             both.receive(10);
             assertThat(both.mailbox.beginSleep()).isTrue();
         };
-        both.unannounced.announceFirst();
+        path.announce();
         both.reader.whileWoken = () -> {};
         other.send(both.packet(TwoProcesses.OTHER_WRITER, 2, 10), 0);
-        both.unannounced.announceFirst();
+        other.announce();
         assertThat(both.reader.woken).isEqualTo(2);
     }
 
@@ -453,7 +429,7 @@ class RingTest {
         both.mailbox.beginSleep();
         send(1, 10);
         both.reader.isAlive = false;
-        both.unannounced.announceFirst();
+        path.announce();
         assertThat(path.isOpen()).isFalse();
     }
 

@@ -55,7 +55,7 @@ final class TwoProcesses implements MailboxSystem, SharedMemory.Handler {
     /** -1 for a packet without. */
     final List<Long> piggybacks = new ArrayList<>();
     final List<Gid> sources = new ArrayList<>();
-    final RingPath.Unannounced unannounced = new RingPath.Unannounced();
+    final List<RingPath> unannounced = new ArrayList<>();
     final Set<Integer> dead = new HashSet<>();
     final Reader reader = new Reader();
     int nonsense;

@@ -44,8 +44,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private static final int MAX_WAKERS = 256;
     /** What was not read for so long is unmapped. */
     private static final long SECTIONS_NS = 1_000_000_000;
-    /** The longest time between two looks at what is due. */
-    private static final long LOOK_NS = 1_000_000_000;
     private static final Neighbour[] NONE = {};
 
     private final SharedPort shared;
@@ -65,14 +63,12 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private Map<Gid, Neighbour[]> byAddress = Map.of();
     /** Replaced, not changed, because a thread that goes to sleep reads it. */
     private volatile RingPath[] paths = {};
-    private final RingPath.Unannounced unannounced = new RingPath.Unannounced();
+    private final List<RingPath> unannounced = new ArrayList<>();
     /** By their inodes. */
     private final Map<Long, WakePipe> wakers = new HashMap<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
-    /** Not later than what is due first; if it is earlier, a look finds nothing. */
-    private long lookDueNs = Long.MIN_VALUE;
     private long nowNs = System.nanoTime();
     private final CoarseClock ticks = new CoarseClock();
     private boolean isReceiving;
@@ -365,7 +361,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         if (sectionsDueNs == Long.MAX_VALUE) {
             sectionsDueNs = nowNs + SECTIONS_NS;
-            lookDueNs = Math.min(lookDueNs, sectionsDueNs);
         }
         return borrowed.section(lending.entry, descriptor, number);
     }
@@ -401,18 +396,17 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public void flush() {
-        RingPath path = unannounced.first();
-        if (path == null) {
+        if (unannounced.isEmpty()) {
             return;
         }
         // A thread that goes to sleep first announces it and then checks for packets.
         VarHandle.fullFence();
-        while (path != null) {
-            unannounced.announceFirst();
+        for (int i = 0; i < unannounced.size(); i++) {
+            RingPath path = unannounced.get(i);
+            path.announce();
             restDueNs = Math.min(restDueNs, path.restDueNs());
-            path = unannounced.first();
         }
-        lookDueNs = Math.min(lookDueNs, restDueNs);
+        unannounced.clear();
     }
 
     @Override
@@ -449,7 +443,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     /** Gives memory back that was not used for a while. */
     public void onTime(long newNowNs) {
         nowNs = newNowNs;
-        if (newNowNs < lookDueNs || isClosed) {
+        if (isClosed) {
             return;
         }
         mailbox.sweepIfDue(newNowNs);
@@ -464,8 +458,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
                 restDueNs = Math.min(restDueNs, path.restDueNs());
             }
         }
-        // At the latest after a while, for rings that writers have claimed meanwhile.
-        lookDueNs = Math.min(nextDueNs(), newNowNs + LOOK_NS);
     }
 
     /**
