@@ -48,9 +48,9 @@ public final class EngineDriver {
     static final int PATIENT_POLLS = 4;
     /** How many polls may leave the engine alone because nothing has come, until the next one runs it. */
     static final int GLANCES = 8;
-    /** Only those of a thread whose last polls that ran the engine, so many in a row, found nothing, */
+    /** After so many polls in a row that ran the engine, found nothing and were brisk; before that, each poll runs it. */
     static final int BRISK_POLLS = 4;
-    /** and began less than so long after the one before, with all polls in between. */
+    /** A poll is brisk that runs the engine less than so long after the last one that did. */
     static final long BRISK_NS = 5_000;
     /** Who polls so long after the poll before has done something else meanwhile. */
     static final long SPINNING_NS = 20_000;
@@ -98,7 +98,7 @@ public final class EngineDriver {
     private int vainPolls;
     /** The last poll began long after the one before, and says when it ended. */
     private boolean marksEnd;
-    /** How many polls in a row, of those that ran the engine, have followed each other at once and found nothing. Shared like the time before. */
+    /** How many polls in a row ran the engine, were brisk and found nothing. Shared like the time before. */
     private int briskPolls;
     /** How many of the next polls may leave the engine alone. Shared likewise. */
     private int glancesLeft;
