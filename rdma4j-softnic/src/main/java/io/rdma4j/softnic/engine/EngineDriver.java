@@ -335,6 +335,7 @@ public final class EngineDriver {
         if (vainPolls != 0) {
             vainPolls = 0;
             briskPolls = 0;
+            glancesLeft = 0;
         }
     }
 
@@ -604,7 +605,7 @@ public final class EngineDriver {
         lastPostNs = nowNs - POSTING_NS;
         if (lastPollerId == Thread.currentThread().threadId()) {
             lastPollNs = nowNs - POLLING_NS;
-            vainPolls = 0;
+            noteWork();
         }
     }
 

@@ -96,12 +96,17 @@ class GlancesTest {
 
     @Test
     void ofWhoAlsoPostsNoneDoes() {
-        driver.noteWork();
-        roundsOf(EngineDriver.GLANCES, BRISKLY_NS);
         for (int i = 0; i < 20; i++) {
-            assertThat(roundsOf(1, BRISKLY_NS)).isOne();
             driver.noteWork();
+            assertThat(roundsOf(1, BRISKLY_NS)).isOne();
         }
+    }
+
+    @Test
+    void ofWhoHasWaitedNoneDoes() {
+        driver.stopAttending();
+        assertThat(roundsOf(EngineDriver.BRISK_POLLS, BRISKLY_NS))
+                .isEqualTo(EngineDriver.BRISK_POLLS);
     }
 
     /** What it is about to wait for, it drives itself. */
