@@ -30,6 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class NativeMemory {
     /** As much native memory as this process may have. */
     private static final long MOST = 24 << 20;
+    /** One more than this host has loopback addresses that other processes know. */
+    private static final int ROUNDS = 3;
     private static final NetworkBackend BACKEND = NetworkBackend
             .parse(System.getProperty("rdma4j.network"));
     private static final Pattern OTHER = Pattern.compile("Other \\(reserved=(\\d+)");
@@ -42,8 +44,8 @@ final class NativeMemory {
         try {
             DeviceOptions worse = DeviceOptions.DEFAULT.withCapture(file)
                     .withImpairment(Impairment.parse("delay=1us"));
-            assertNothingIsLeft("contexts", 50, () -> open(device, DeviceOptions.DEFAULT).close());
-            assertNothingIsLeft("recorded and impaired contexts", 20,
+            assertNothingIsLeft("contexts", 20, () -> open(device, DeviceOptions.DEFAULT).close());
+            assertNothingIsLeft("recorded and impaired contexts", 10,
                     () -> open(device, worse).close());
             if (BACKEND == NetworkBackend.PORTABLE) {
                 // Less is not enough for the JDK's selectors, which then leave a file open.
@@ -53,7 +55,7 @@ final class NativeMemory {
                 assertRefused(device, DeviceOptions.DEFAULT, 0, 1000, 100_000);
                 assertRefused(device, worse, 1000, 20_000, 100_000);
             }
-            Repetition.connections(course -> assertNothingIsLeft("connections", 300, course));
+            Repetition.connections(course -> assertNothingIsLeft("connections", 100, course));
         } finally {
             Files.delete(file);
         }
@@ -63,19 +65,26 @@ final class NativeMemory {
         return options.open(RdmaDevices.find(device));
     }
 
-    /** Does something a few times first, until the JDK and the process have taken what they keep anyway. */
+    /**
+     * Does something a few times first, until the JDK and the process have taken what they keep anyway, and then in several
+     * rounds: what is not freed is left by each of them. A single round may leave what is taken once, as a port's first flow
+     * is when another process of this host asks for a service that nobody has.
+     */
     private static void assertNothingIsLeft(String what, int times, Race.Course course)
             throws Exception {
         for (int i = 0; i < 3; i++) {
             course.run();
         }
-        long before = used();
-        for (int i = 0; i < times; i++) {
-            course.run();
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS; round++) {
+            long before = used();
+            for (int i = 0; i < times; i++) {
+                course.run();
+            }
+            least = Math.min(least, used() - before);
         }
         // A thread of the JDK may keep a buffer of its own.
-        assertThat(used() - before).as("bytes that %d %s have left", times, what)
-                .isLessThan(64L * times);
+        assertThat(least).as("bytes that %d %s have left", times, what).isLessThan(64L * times);
     }
 
     /** @param free how much native memory there is, once each: too little for the device */
