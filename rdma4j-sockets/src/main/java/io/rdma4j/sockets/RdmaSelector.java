@@ -419,10 +419,11 @@ final class RdmaSelector extends AbstractSelector {
         } else if (!known.tryLead(wait, isDone, endNs)) {
             // Who leads marks keys, which wakes this thread in the inner selector.
             wait.onSleep();
+            boolean isReady = false;
             try {
-                boolean _ = selectInJdk(left(endNs));
+                isReady = selectInJdk(left(endNs));
             } finally {
-                wait.onAwake();
+                wait.onAwake(isReady || isDone());
             }
         }
     }

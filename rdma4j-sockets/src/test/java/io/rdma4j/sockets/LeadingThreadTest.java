@@ -37,10 +37,8 @@ class LeadingThreadTest {
             Thread reader = Thread.ofPlatform().start(() -> {
                 try {
                     mayRead.await();
-                    while (of.channel().read(ByteBuffer.allocate(1)) > 0) {
-                        received.incrementAndGet();
-                    }
-                } catch (IOException | InterruptedException e) {
+                    readAll(of, received);
+                } catch (InterruptedException e) {
                     received.set(Integer.MIN_VALUE);
                 }
             });
@@ -55,19 +53,57 @@ class LeadingThreadTest {
             Wait.until("it sleeps", () -> virtual.getState() == Thread.State.WAITING);
             ofVirtual.peer().write(ByteBuffer.allocate(1));
             virtual.join();
-            long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
-            boolean isLeading = false;
-            for (int sent = 1; !isLeading && System.nanoTime() < untilNs; sent++) {
-                of.peer().write(ByteBuffer.allocate(1));
-                while (received.get() < sent && System.nanoTime() < untilNs) {
-                    Thread.onSpinWait();
-                    isLeading |= leads(reader);
-                }
-            }
-            assertThat(isLeading).isTrue();
+            assertThat(comesToLead(reader, of, received)).isTrue();
             of.peer().close();
             reader.join();
             assertThat(received.get()).isPositive();
         }
+    }
+
+    /** A thread that waited before, and for which nothing comes, makes room for it, and still gets what comes later. */
+    @Test
+    void onlyThreadThatGetsAnythingLeadsThoughOthersWait() throws Exception {
+        try (Connected of = Connected.over(Transport.ROCE);
+                Connected ofIdle = Connected.over(Transport.ROCE)) {
+            AtomicInteger received = new AtomicInteger();
+            AtomicInteger ofOther = new AtomicInteger();
+            Thread idle = Thread.ofPlatform().start(() -> readAll(ofIdle, ofOther));
+            Wait.until("it leads", () -> leads(idle));
+            Thread reader = Thread.ofPlatform().start(() -> readAll(of, received));
+            assertThat(comesToLead(reader, of, received)).isTrue();
+            ofIdle.peer().write(ByteBuffer.allocate(1));
+            Wait.until("it has got its byte", () -> ofOther.get() == 1);
+            of.peer().close();
+            ofIdle.peer().close();
+            reader.join();
+            idle.join();
+            assertThat(received.get()).isPositive();
+            assertThat(ofOther.get()).isOne();
+        }
+    }
+
+    private static void readAll(Connected pair, AtomicInteger received) {
+        try {
+            while (pair.channel().read(ByteBuffer.allocate(1)) > 0) {
+                received.incrementAndGet();
+            }
+        } catch (IOException e) {
+            received.set(Integer.MIN_VALUE);
+        }
+    }
+
+    /** {@return whether a thread is seen to lead while it reads bytes that are sent to it one by one} */
+    private static boolean comesToLead(Thread reader, Connected pair, AtomicInteger received)
+            throws IOException {
+        long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        boolean isLeading = false;
+        for (int sent = 1; !isLeading && System.nanoTime() < untilNs; sent++) {
+            pair.peer().write(ByteBuffer.allocate(1));
+            while (received.get() < sent && System.nanoTime() < untilNs) {
+                Thread.onSpinWait();
+                isLeading |= leads(reader);
+            }
+        }
+        return isLeading;
     }
 }

@@ -35,16 +35,19 @@ final class ConnectionWait {
      */
     void await(Condition condition, Done done, long timeoutNs) {
         long endNs = timeoutNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + timeoutNs;
-        if (engine.tryLead()) {
-            try {
-                ledFor(done);
-                engine.lead(() -> holds(done), endNs);
-            } finally {
-                ledFor(null);
-                engine.stopLeading();
-            }
-        } else {
+        if (!engine.tryLead() || !lead(done, endNs)) {
             sleep(condition, done, endNs);
+        }
+    }
+
+    /** {@return false if another thread has taken over before it was done} */
+    private boolean lead(Done done, long endNs) {
+        try {
+            ledFor(done);
+            return engine.lead(() -> holds(done), endNs);
+        } finally {
+            ledFor(null);
+            engine.stopLeading();
         }
     }
 
@@ -87,8 +90,9 @@ final class ConnectionWait {
             // The channel is being closed by that, and says so.
             Thread.currentThread().interrupt();
         } finally {
+            boolean isDone = done.isDone();
             lock.unlock();
-            engine.onAwake();
+            engine.onAwake(isDone);
         }
     }
 

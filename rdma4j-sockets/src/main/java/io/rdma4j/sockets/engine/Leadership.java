@@ -12,8 +12,9 @@ interface Leadership {
      * Leads until it is done, time is up, or the thread is interrupted, whose status is set then.
      *
      * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
+     * @return false if it has ended before, because another thread takes over: then this one has to sleep
      */
-    void lead(BooleanSupplier isDone, long endNs);
+    boolean lead(BooleanSupplier isDone, long endNs);
 
     /** The calling thread leads no more. */
     void stopLeading();
@@ -24,6 +25,10 @@ interface Leadership {
     /** The calling thread is about to sleep until another wakes it. */
     void onSleep();
 
-    /** It has slept. */
-    void onAwake();
+    /**
+     * It has slept.
+     *
+     * @param isDone whether bytes have come that it waited for, or room for them; not for what comes once, as a connection
+     */
+    void onAwake(boolean isDone);
 }

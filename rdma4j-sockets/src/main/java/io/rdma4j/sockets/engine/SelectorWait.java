@@ -37,7 +37,7 @@ public final class SelectorWait {
      *
      * @param isDone as in {@link #await}
      * @param selector of the JDK's: it also ends when that has something, and now and then for nothing; null if there is none
-     * @return false if the thread cannot lead now
+     * @return false if the thread cannot lead now, or another has taken over
      */
     public boolean tryLead(BooleanSupplier isDone, long endNs, @Nullable Selector selector) {
         if (!engine.tryLead()) {
@@ -45,16 +45,13 @@ public final class SelectorWait {
         }
         isLeading = true;
         try {
-            if (selector == null) {
-                engine.lead(isDone, endNs);
-            } else {
-                engine.leadOnce(isDone, endNs, selector);
-            }
+            return selector == null
+                    ? engine.lead(isDone, endNs)
+                    : engine.leadOnce(isDone, endNs, selector);
         } finally {
             isLeading = false;
             engine.stopLeading();
         }
-        return true;
     }
 
     /** The calling thread is about to wait elsewhere, because it cannot lead, until {@link #onAwake}. */
@@ -62,9 +59,13 @@ public final class SelectorWait {
         engine.onSleep();
     }
 
-    /** The calling thread has waited elsewhere. */
-    public void onAwake() {
-        engine.onAwake();
+    /**
+     * The calling thread has waited elsewhere.
+     *
+     * @param isDone whether what it waited for has come
+     */
+    public void onAwake(boolean isDone) {
+        engine.onAwake(isDone);
     }
 
     private void sleep(BooleanSupplier isDone, long endNs) {
@@ -84,7 +85,7 @@ public final class SelectorWait {
             }
         } finally {
             sleeper = null;
-            engine.onAwake();
+            engine.onAwake(isDone.getAsBoolean());
         }
     }
 

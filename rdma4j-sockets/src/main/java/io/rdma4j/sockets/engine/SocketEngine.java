@@ -33,7 +33,8 @@ import java.util.function.BooleanSupplier;
  *
  * <p>A platform thread that has to wait in a channel leads meanwhile, if it can: so a message wakes the thread it is for, and no other.
  * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
- * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves. A thread that polls sees to its own
+ * time. If threads sleep, it goes on to lead: to hand over each time would cost more than it saves. But if for some time anything has come for
+ * one thread alone, that takes over from whoever leads, and leads for those that sleep beside it. A thread that polls sees to its own
  * connection alone, so the daemon thread handles what there is for others now and then, and does not stay.
  */
 public final class SocketEngine implements Leadership {
@@ -81,6 +82,8 @@ public final class SocketEngine implements Leadership {
     private final AtomicInteger wanting = new AtomicInteger();
     /** When an application thread has led or polled, and when one has slept. */
     private volatile long movedNs = System.nanoTime();
+    /** When one has led. */
+    private volatile long ledNs = movedNs - QUIET_NS;
     private volatile long sleptNs = System.nanoTime();
     /** A thread has left bytes that wait for events, with nobody who leads; and when the daemon thread has seen that. */
     private volatile boolean isWatched;
@@ -89,9 +92,8 @@ public final class SocketEngine implements Leadership {
     private long lookedNs = movedNs - OTHERS_NS;
     /** How long the daemon thread rests now, 0 while it does not. */
     private volatile long restNs;
-    /** Who has slept last, and since when nobody else has. Threads share it without any order: it need not be exact. */
-    private volatile @Nullable Thread lastSleeper;
-    private volatile long aloneSinceNs = System.nanoTime();
+    /** Whom alone anything comes for. */
+    private final LoneThread lone = new LoneThread(SETTLED_NS);
 
     /** What is due at a time. */
     static final class Timer implements Comparable<Timer> {
@@ -243,28 +245,31 @@ public final class SocketEngine implements Leadership {
             return;
         }
         movedNs = System.nanoTime();
-        if (thread.equals(leader) && mayTakeOver()) {
+        if (thread.equals(leader) && sleepers.get() == 0 && mayTakeOver()) {
             wakeLeader();
         }
     }
 
-    /** {@return whether the daemon thread leads for nobody else} Threads that sleep settle with it, but not the only one there is. */
+    /**
+     * {@return whether the one that leads does so for no other thread than the calling one} Threads that sleep settle with the daemon thread. But if anything has come for
+     * one thread alone, that takes over from whoever leads, however many sleep beside it.
+     */
     private boolean mayTakeOver() {
         long nowNs = System.nanoTime();
-        return sleepers.get() == 0 && (nowNs - sleptNs > SETTLED_NS
-                || (Thread.currentThread().equals(lastSleeper)
-                        && nowNs - aloneSinceNs > SETTLED_NS));
+        return (thread.equals(leader) && sleepers.get() == 0 && nowNs - sleptNs > SETTLED_NS)
+                || lone.isCaller(nowNs);
     }
 
     @Override
     public boolean tryLead() {
-        return tryLeadAtOnce() || (thread.equals(leader) && !Thread.currentThread().isVirtual()
-                && mayTakeOver() && takeOver());
+        return tryLeadAtOnce()
+                || (!Thread.currentThread().isVirtual() && mayTakeOver() && takeOver());
     }
 
     /** As {@link #tryLead}, but it takes nobody's place. */
     boolean tryLeadAtOnce() {
-        if (Thread.currentThread().isVirtual() || !isLed.compareAndSet(false, true)) {
+        if (Thread.currentThread().isVirtual() || isGivingWay()
+                || !isLed.compareAndSet(false, true)) {
             return false;
         }
         leader = Thread.currentThread();
@@ -283,39 +288,58 @@ public final class SocketEngine implements Leadership {
                 }
                 LockSupport.parkNanos(HAND_OVER_STEP_NS);
             }
+            // Not each time that this thread waits.
+            lone.startAgain();
             return false;
         } finally {
             wanting.decrementAndGet();
         }
     }
 
+    /** {@return whether the leader makes room for a thread that takes over} */
+    private boolean isGivingWay() {
+        return wanting.get() > 0;
+    }
+
     @Override
-    public void lead(BooleanSupplier isDone, long endNs) {
+    public boolean lead(BooleanSupplier isDone, long endNs) {
         // Who wakes the leader after it has looked must find it not woken.
         isWoken.set(false);
         while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
             long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
             if (leftNs <= 0) {
-                return;
+                return true;
+            }
+            if (isGivingWay()) {
+                return false;
             }
             turn(leftNs);
             isWoken.set(false);
         }
+        lone.onServed();
+        return true;
     }
 
     /**
      * As {@link #lead}, but it returns after what came first: it waits for a selector as well, at which the caller has to look then. The time is up
      * early if anything is due.
      */
-    void leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
+    boolean leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
         isWoken.set(false);
         if (isDone.getAsBoolean() || Thread.currentThread().isInterrupted()) {
-            return;
+            return true;
+        }
+        if (isGivingWay()) {
+            return false;
         }
         long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
         if (leftNs > 0) {
             turn(leftNs, selector);
+            if (isDone.getAsBoolean()) {
+                lone.onServed();
+            }
         }
+        return true;
     }
 
     /** Handles what is there, without a wait, unless another thread leads. It runs no device. */
@@ -350,13 +374,16 @@ public final class SocketEngine implements Leadership {
 
     @Override
     public void stopLeading() {
-        movedNs = System.nanoTime();
+        long nowNs = System.nanoTime();
+        movedNs = nowNs;
+        ledNs = nowNs;
         leader = null;
         isLed.set(false);
-        if (sleepers.get() > 0 || !tasks.isEmpty()) {
+        boolean areOthersAsleep = sleepers.get() > 0;
+        if (!tasks.isEmpty() || (areOthersAsleep && !lone.isThere(nowNs))) {
             LockSupport.unpark(thread);
         } else {
-            endRest(SETTLED_NS);
+            endRest(areOthersAsleep ? QUIET_NS : SETTLED_NS);
         }
     }
 
@@ -388,13 +415,11 @@ public final class SocketEngine implements Leadership {
     }
 
     @Override
-    public void onAwake() {
-        long nowNs = System.nanoTime();
-        if (!Thread.currentThread().equals(lastSleeper)) {
-            lastSleeper = Thread.currentThread();
-            aloneSinceNs = nowNs;
+    public void onAwake(boolean isDone) {
+        sleptNs = System.nanoTime();
+        if (isDone) {
+            lone.onServed();
         }
-        sleptNs = nowNs;
         sleepers.decrementAndGet();
     }
 
@@ -449,7 +474,10 @@ public final class SocketEngine implements Leadership {
         if (isWatched || nowNs - watchedNs < SETTLED_NS) {
             return QUIET_NS;
         }
-        return nowNs - movedNs < LULL_NS ? SETTLED_NS : LONG_REST_NS;
+        if (nowNs - movedNs >= LULL_NS) {
+            return LONG_REST_NS;
+        }
+        return sleepers.get() > 0 ? QUIET_NS : SETTLED_NS;
     }
 
     /**
@@ -457,7 +485,7 @@ public final class SocketEngine implements Leadership {
      * makes a connection ask for the next one, which the thread that polls it does without.
      */
     private void lookForOthers() {
-        if (isLed.get() || wanting.get() > 0 || System.nanoTime() - lookedNs < OTHERS_NS
+        if (isLed.get() || System.nanoTime() - lookedNs < OTHERS_NS
                 || !isWorthLeading() || !tryLeadAtOnce()) {
             return;
         }
@@ -468,10 +496,14 @@ public final class SocketEngine implements Leadership {
         isLed.set(false);
     }
 
-    /** {@return whether the daemon thread has to lead} */
+    /** {@return whether the daemon thread has to lead} Who leads for threads that sleep is mostly back soon. */
     private boolean mayLead() {
-        return wanting.get() == 0 && (sleepers.get() > 0 || !tasks.isEmpty()
-                || System.nanoTime() - movedNs > QUIET_NS);
+        if (isGivingWay()) {
+            return false;
+        }
+        long nowNs = System.nanoTime();
+        return !tasks.isEmpty() || nowNs - movedNs > QUIET_NS || (sleepers.get() > 0
+                && !(nowNs - ledNs <= QUIET_NS && lone.isThere(nowNs)));
     }
 
     /** Runs what is due, waits for events, and handles them. The mark of being woken was cleared before. */

@@ -92,6 +92,57 @@ class SocketEngineTest {
         }
     }
 
+    /** The same, while others sleep: the thread that alone gets anything leads for them, and is not always there. */
+    @Test
+    void eventsAreHandledSoonAfterAThreadHasLedForOthers() throws Exception {
+        try (CmId id = engine.newId(event -> isHandled.set(true))) {
+            List<Long> tookNs = new ArrayList<>();
+            engine.onSleep();
+            try {
+                for (int i = 0; i < 3; i++) {
+                    isHandled.set(false);
+                    Wait.until("it leads", this::leadsAlone);
+                    engine.lead(() -> true, Long.MAX_VALUE);
+                    engine.stopLeading();
+                    long startNs = System.nanoTime();
+                    id.writeEvent(0, 0);
+                    Wait.until("it is handled", isHandled::get);
+                    tookNs.add(System.nanoTime() - startNs);
+                }
+            } finally {
+                engine.onAwake(false);
+            }
+            // Other programs may have the processors for a while.
+            assertThat(Collections.min(tookNs)).as("%s", tookNs).isLessThan(SOON_NS);
+        }
+    }
+
+    /** {@return whether the calling thread leads, which has slept and got something, as the only one for some time if it is called again and again} */
+    private boolean leadsAlone() {
+        engine.onSleep();
+        engine.onAwake(true);
+        return engine.tryLead();
+    }
+
+    /** Nothing has come for a thread that leads, or only its time was up. */
+    @Test
+    void threadThatAloneGetsAnythingTakesOver() throws Exception {
+        CountDownLatch isLeading = new CountDownLatch(1);
+        AtomicBoolean hasGivenWay = new AtomicBoolean();
+        Thread idle = Thread.ofPlatform().start(() -> {
+            Wait.until("it leads", engine::tryLead);
+            isLeading.countDown();
+            hasGivenWay.set(!engine.lead(() -> false, Long.MAX_VALUE));
+            engine.stopLeading();
+        });
+        isLeading.await();
+        Wait.until("this thread leads", this::leadsAlone);
+        assertThat(engine.isLedByCaller()).isTrue();
+        idle.join();
+        engine.stopLeading();
+        assertThat(hasGivenWay).isTrue();
+    }
+
     /** A defect of one connection, and then one of the log, end neither the thread nor what it does for the others. */
     @Test
     void othersAreHandledThoughALogFails() throws Exception {
