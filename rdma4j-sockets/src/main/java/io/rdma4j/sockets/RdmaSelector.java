@@ -40,8 +40,9 @@ final class RdmaSelector extends AbstractSelector {
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
     private final Set<SelectionKey> visibleKeys = Collections.unmodifiableSet(keys);
     private final SelectedKeys selectedKeys = new SelectedKeys();
-    private final SelectorWait wait = new SelectorWait(SocketEngine.ofProcess());
     private final MarkedKeys marked = new MarkedKeys();
+    private final SelectorWait wait = new SelectorWait(SocketEngine.ofProcess(),
+            marked::hasNew);
     private final Queue<RdmaSelectionKey> changed = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isWoken = new AtomicBoolean();
     /** Changes count at once. */
@@ -419,11 +420,10 @@ final class RdmaSelector extends AbstractSelector {
         } else if (!known.tryLead(wait, isDone, endNs)) {
             // Who leads marks keys, which wakes this thread in the inner selector.
             wait.onSleep();
-            boolean isReady = false;
             try {
-                isReady = selectInJdk(left(endNs));
+                boolean _ = selectInJdk(left(endNs));
             } finally {
-                wait.onAwake(isReady || isDone());
+                wait.onAwake();
             }
         }
     }

@@ -124,7 +124,7 @@ final class ConnectionEnd {
             return false;
         } finally {
             lock.unlock();
-            engine.onAwake(false);
+            engine.onAwake();
         }
     }
 

@@ -28,26 +28,27 @@ final class ConnectionWait {
     }
 
     /**
-     * Waits until it is done. An interrupted thread returns at once; but one that sleeps, and does not lead, only if the time has an end.
+     * Waits until it is done; it may also return before, if another thread takes over. An interrupted thread returns at once; but one that sleeps, and does not
+     * lead, only if the time has an end.
      *
      * @param condition signalled when it is
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void await(Condition condition, Done done, long timeoutNs) {
         long endNs = timeoutNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + timeoutNs;
-        if (!engine.tryLead() || !lead(done, endNs)) {
+        if (engine.tryLead()) {
+            try {
+                ledFor(done);
+                engine.lead(() -> holds(done), endNs);
+                if (holds(done)) {
+                    engine.onServed();
+                }
+            } finally {
+                ledFor(null);
+                engine.stopLeading();
+            }
+        } else {
             sleep(condition, done, endNs);
-        }
-    }
-
-    /** {@return false if another thread has taken over before it was done} */
-    private boolean lead(Done done, long endNs) {
-        try {
-            ledFor(done);
-            return engine.lead(() -> holds(done), endNs);
-        } finally {
-            ledFor(null);
-            engine.stopLeading();
         }
     }
 
@@ -92,7 +93,10 @@ final class ConnectionWait {
         } finally {
             boolean isDone = done.isDone();
             lock.unlock();
-            engine.onAwake(isDone);
+            engine.onAwake();
+            if (isDone) {
+                engine.onServed();
+            }
         }
     }
 

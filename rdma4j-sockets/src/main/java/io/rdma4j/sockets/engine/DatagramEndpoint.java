@@ -159,9 +159,9 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         this.listener = listener;
         mostUnslotted = Math.min(settings.credits(),
                 Math.max(1, settings.receiveBytes() / DatagramHeader.MOST_DATAGRAM));
-        reading = new SelectorWait(engine);
-        writing = new SelectorWait(engine);
-        closing = new SelectorWait(engine);
+        reading = new SelectorWait(engine, this::hasInput);
+        writing = new SelectorWait(engine, this::hasOutput);
+        closing = new SelectorWait(engine, this::isDrained);
     }
 
     /**

@@ -9,12 +9,11 @@ interface Leadership {
     boolean tryLead();
 
     /**
-     * Leads until it is done, time is up, or the thread is interrupted, whose status is set then.
+     * Leads until it is done, time is up, the thread is interrupted, whose status is set then, or another thread takes over.
      *
      * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
-     * @return false if it has ended before, because another thread takes over: then this one has to sleep
      */
-    boolean lead(BooleanSupplier isDone, long endNs);
+    void lead(BooleanSupplier isDone, long endNs);
 
     /** The calling thread leads no more. */
     void stopLeading();
@@ -25,10 +24,12 @@ interface Leadership {
     /** The calling thread is about to sleep until another wakes it. */
     void onSleep();
 
+    /** It has slept. */
+    void onAwake();
+
     /**
-     * It has slept.
-     *
-     * @param isDone whether bytes have come that it waited for, or room for them; not for what comes once, as a connection
+     * What the calling thread waited for in a channel has come, while it led or slept. Not if its time was up, and not for connections. Before
+     * {@link #stopLeading}, if it led.
      */
-    void onAwake(boolean isDone);
+    void onServed();
 }

@@ -13,15 +13,18 @@ import java.util.function.BooleanSupplier;
  */
 public final class SelectorWait {
     private final SocketEngine engine;
+    private final BooleanSupplier hasSomething;
     private volatile boolean isLeading;
     private volatile @Nullable Thread sleeper;
 
-    public SelectorWait(SocketEngine engine) {
+    /** @param hasSomething whether anything has come for the channels that are waited for */
+    public SelectorWait(SocketEngine engine, BooleanSupplier hasSomething) {
         this.engine = engine;
+        this.hasSomething = hasSomething;
     }
 
     /**
-     * Waits until it is done, time is up, or the thread is interrupted, whose status stays set.
+     * Waits until it is done, time is up, or the thread is interrupted, whose status stays set. It may also return before, if another thread takes over.
      *
      * @param isDone becomes true before {@link #wake} is called
      * @param endNs of {@link System#nanoTime}; {@link Long#MAX_VALUE} for no limit
@@ -33,11 +36,11 @@ public final class SelectorWait {
     }
 
     /**
-     * Leads until it is done, time is up, or the thread is interrupted.
+     * Leads until it is done, time is up, the thread is interrupted, or another takes over.
      *
      * @param isDone as in {@link #await}
      * @param selector of the JDK's: it also ends when that has something, and now and then for nothing; null if there is none
-     * @return false if the thread cannot lead now, or another has taken over
+     * @return false if the thread cannot lead now
      */
     public boolean tryLead(BooleanSupplier isDone, long endNs, @Nullable Selector selector) {
         if (!engine.tryLead()) {
@@ -45,13 +48,17 @@ public final class SelectorWait {
         }
         isLeading = true;
         try {
-            return selector == null
-                    ? engine.lead(isDone, endNs)
-                    : engine.leadOnce(isDone, endNs, selector);
+            if (selector == null) {
+                engine.lead(isDone, endNs);
+            } else {
+                engine.leadOnce(isDone, endNs, selector);
+            }
+            noteServed();
         } finally {
             isLeading = false;
             engine.stopLeading();
         }
+        return true;
     }
 
     /** The calling thread is about to wait elsewhere, because it cannot lead, until {@link #onAwake}. */
@@ -59,13 +66,16 @@ public final class SelectorWait {
         engine.onSleep();
     }
 
-    /**
-     * The calling thread has waited elsewhere.
-     *
-     * @param isDone whether what it waited for has come
-     */
-    public void onAwake(boolean isDone) {
-        engine.onAwake(isDone);
+    /** The calling thread has waited elsewhere. */
+    public void onAwake() {
+        engine.onAwake();
+        noteServed();
+    }
+
+    private void noteServed() {
+        if (hasSomething.getAsBoolean()) {
+            engine.onServed();
+        }
     }
 
     private void sleep(BooleanSupplier isDone, long endNs) {
@@ -85,7 +95,7 @@ public final class SelectorWait {
             }
         } finally {
             sleeper = null;
-            engine.onAwake(isDone.getAsBoolean());
+            onAwake();
         }
     }
 

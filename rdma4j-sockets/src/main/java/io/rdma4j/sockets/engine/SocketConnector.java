@@ -121,7 +121,7 @@ public final class SocketConnector implements SocketEngine.EventUser, SocketConn
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
-            engine.onAwake(false);
+            engine.onAwake();
         }
     }
 

@@ -48,7 +48,7 @@ public final class SocketEngine implements Leadership {
      * second thread there, which costs them more than the look.
      */
     private static final long OTHERS_NS = TimeUnit.MILLISECONDS.toNanos(20);
-    /** How long threads that have slept leave it to lead. */
+    /** How long threads that have slept leave it to lead, and how long a thread has to be the only one that gets anything. */
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How long one leads until the daemon thread rests for longer than threads settle. */
     private static final long LULL_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -77,13 +77,13 @@ public final class SocketEngine implements Leadership {
 
     private final AtomicBoolean isLed = new AtomicBoolean();
     private volatile @Nullable Thread leader;
-    /** Application threads that wait and do not lead, and that want to lead instead of the daemon thread. */
+    /** Application threads that wait and do not lead, and that want to lead instead of another. */
     private final AtomicInteger sleepers = new AtomicInteger();
     private final AtomicInteger wanting = new AtomicInteger();
     /** When an application thread has led or polled, and when one has slept. */
     private volatile long movedNs = System.nanoTime();
-    /** When one has led. */
-    private volatile long ledNs = movedNs - QUIET_NS;
+    /** When a thread has led that alone gets anything. */
+    private volatile long ledAloneNs = movedNs - QUIET_NS;
     private volatile long sleptNs = System.nanoTime();
     /** A thread has left bytes that wait for events, with nobody who leads; and when the daemon thread has seen that. */
     private volatile boolean isWatched;
@@ -92,8 +92,9 @@ public final class SocketEngine implements Leadership {
     private long lookedNs = movedNs - OTHERS_NS;
     /** How long the daemon thread rests now, 0 while it does not. */
     private volatile long restNs;
-    /** Whom alone anything comes for. */
-    private final LoneThread lone = new LoneThread(SETTLED_NS);
+    /** Who alone gets anything, and who alone is woken, be it for a channel of the JDK's. */
+    private final LoneThread served = new LoneThread(SETTLED_NS, LULL_NS);
+    private final LoneThread woken = new LoneThread(SETTLED_NS, FOREVER_NS);
 
     /** What is due at a time. */
     static final class Timer implements Comparable<Timer> {
@@ -251,13 +252,13 @@ public final class SocketEngine implements Leadership {
     }
 
     /**
-     * {@return whether the one that leads does so for no other thread than the calling one} Threads that sleep settle with the daemon thread. But if anything has come for
-     * one thread alone, that takes over from whoever leads, however many sleep beside it.
+     * {@return whether the calling thread may lead instead of another} Threads that sleep settle with the daemon thread, but not the only one there is. Nor does the only one that
+     * gets anything, which takes over from whoever leads, unless it mostly does something else.
      */
     private boolean mayTakeOver() {
         long nowNs = System.nanoTime();
-        return (thread.equals(leader) && sleepers.get() == 0 && nowNs - sleptNs > SETTLED_NS)
-                || lone.isCaller(nowNs);
+        return served.isCaller(nowNs, QUIET_NS) || (thread.equals(leader) && sleepers.get() == 0
+                && (nowNs - sleptNs > SETTLED_NS || woken.isCaller(nowNs)));
     }
 
     @Override
@@ -281,16 +282,19 @@ public final class SocketEngine implements Leadership {
         try {
             wakeLeader();
             long startNs = System.nanoTime();
-            while (System.nanoTime() - startNs < HAND_OVER_NS) {
-                if (isLed.compareAndSet(false, true)) {
-                    leader = Thread.currentThread();
-                    return true;
+            while (!isLed.compareAndSet(false, true)) {
+                long nowNs = System.nanoTime();
+                if (nowNs - startNs > HAND_OVER_NS) {
+                    if (served.isCaller(nowNs)) {
+                        // Not each time that it waits.
+                        served.startAgain(nowNs);
+                    }
+                    return false;
                 }
                 LockSupport.parkNanos(HAND_OVER_STEP_NS);
             }
-            // Not each time that this thread waits.
-            lone.startAgain();
-            return false;
+            leader = Thread.currentThread();
+            return true;
         } finally {
             wanting.decrementAndGet();
         }
@@ -302,44 +306,33 @@ public final class SocketEngine implements Leadership {
     }
 
     @Override
-    public boolean lead(BooleanSupplier isDone, long endNs) {
+    public void lead(BooleanSupplier isDone, long endNs) {
         // Who wakes the leader after it has looked must find it not woken.
         isWoken.set(false);
-        while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
+        while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()
+                && !isGivingWay()) {
             long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
             if (leftNs <= 0) {
-                return true;
-            }
-            if (isGivingWay()) {
-                return false;
+                return;
             }
             turn(leftNs);
             isWoken.set(false);
         }
-        lone.onServed();
-        return true;
     }
 
     /**
      * As {@link #lead}, but it returns after what came first: it waits for a selector as well, at which the caller has to look then. The time is up
      * early if anything is due.
      */
-    boolean leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
+    void leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
         isWoken.set(false);
-        if (isDone.getAsBoolean() || Thread.currentThread().isInterrupted()) {
-            return true;
-        }
-        if (isGivingWay()) {
-            return false;
+        if (isDone.getAsBoolean() || Thread.currentThread().isInterrupted() || isGivingWay()) {
+            return;
         }
         long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
         if (leftNs > 0) {
             turn(leftNs, selector);
-            if (isDone.getAsBoolean()) {
-                lone.onServed();
-            }
         }
-        return true;
     }
 
     /** Handles what is there, without a wait, unless another thread leads. It runs no device. */
@@ -375,12 +368,15 @@ public final class SocketEngine implements Leadership {
     @Override
     public void stopLeading() {
         long nowNs = System.nanoTime();
+        boolean isLone = served.isCaller(nowNs);
         movedNs = nowNs;
-        ledNs = nowNs;
+        if (isLone) {
+            ledAloneNs = nowNs;
+        }
         leader = null;
         isLed.set(false);
         boolean areOthersAsleep = sleepers.get() > 0;
-        if (!tasks.isEmpty() || (areOthersAsleep && !lone.isThere(nowNs))) {
+        if (!tasks.isEmpty() || (areOthersAsleep && !isLone)) {
             LockSupport.unpark(thread);
         } else {
             endRest(areOthersAsleep ? QUIET_NS : SETTLED_NS);
@@ -415,12 +411,16 @@ public final class SocketEngine implements Leadership {
     }
 
     @Override
-    public void onAwake(boolean isDone) {
-        sleptNs = System.nanoTime();
-        if (isDone) {
-            lone.onServed();
-        }
+    public void onAwake() {
+        long nowNs = System.nanoTime();
+        woken.note(nowNs);
+        sleptNs = nowNs;
         sleepers.decrementAndGet();
+    }
+
+    @Override
+    public void onServed() {
+        served.note(System.nanoTime());
     }
 
     // ---------------------------------------------------------------- leading
@@ -496,14 +496,14 @@ public final class SocketEngine implements Leadership {
         isLed.set(false);
     }
 
-    /** {@return whether the daemon thread has to lead} Who leads for threads that sleep is mostly back soon. */
+    /** {@return whether the daemon thread has to lead} While threads sleep it leaves that to one that alone gets anything, which is mostly back soon. */
     private boolean mayLead() {
         if (isGivingWay()) {
             return false;
         }
         long nowNs = System.nanoTime();
         return !tasks.isEmpty() || nowNs - movedNs > QUIET_NS || (sleepers.get() > 0
-                && !(nowNs - ledNs <= QUIET_NS && lone.isThere(nowNs)));
+                && !(nowNs - ledAloneNs <= QUIET_NS && served.isThere(nowNs)));
     }
 
     /** Runs what is due, waits for events, and handles them. The mark of being woken was cleared before. */

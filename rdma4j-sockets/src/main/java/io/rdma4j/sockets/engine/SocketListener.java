@@ -176,7 +176,7 @@ public final class SocketListener
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
-            engine.onAwake(false);
+            engine.onAwake();
         }
     }
 

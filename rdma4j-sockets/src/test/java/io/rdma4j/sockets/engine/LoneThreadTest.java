@@ -1,56 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.engine;
 
-import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
-import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@Timeout(60)
 class LoneThreadTest {
-    private final LoneThread lone = new LoneThread(TimeUnit.MILLISECONDS.toNanos(300));
+    private static final long SETTLED = 10;
+    private static final long FORGOTTEN = 100;
 
-    private boolean isCaller() {
-        return lone.isCaller(System.nanoTime());
-    }
-
-    private void serveAnother() throws InterruptedException {
-        Thread.ofPlatform().start(lone::onServed).join();
-    }
-
-    @Test
-    void isTheOnlyOneThatIsServedForSomeTime() {
-        assertThat(isCaller()).isFalse();
-        lone.onServed();
-        assertThat(isCaller()).isFalse();
-        Wait.until("it is the only one", this::isCaller, lone::onServed);
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MAX_VALUE - 15, -5})
+    void isTheOnlyOneForSomeTime(long startNs) {
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        assertThat(lone.isThere(startNs + 50)).as("nothing has happened").isFalse();
+        lone.note(startNs);
+        assertThat(lone.isCaller(startNs + SETTLED)).isFalse();
+        lone.note(startNs + SETTLED);
+        assertThat(lone.isCaller(startNs + SETTLED + 1)).isTrue();
+        assertThat(lone.isThere(startNs + SETTLED + 1)).isTrue();
     }
 
     @Test
-    void isNotThereWhileTwoAreServed() throws Exception {
-        lone.onServed();
-        Wait.until("it is the only one", this::isCaller);
-        serveAnother();
-        assertThat(isCaller()).isFalse();
-        lone.onServed();
-        assertThat(isCaller()).isFalse();
+    void isForgotten() {
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        lone.note(0);
+        assertThat(lone.isCaller(FORGOTTEN - 1)).isTrue();
+        assertThat(lone.isThere(FORGOTTEN)).isFalse();
+        assertThat(lone.isCaller(FORGOTTEN)).isFalse();
+        lone.note(FORGOTTEN);
+        assertThat(lone.isCaller(FORGOTTEN)).isTrue();
+    }
+
+    @Test
+    void wasItAMomentAgo() {
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        lone.note(0);
+        lone.note(20);
+        assertThat(lone.isCaller(24, 5)).isTrue();
+        assertThat(lone.isCaller(25, 5)).isFalse();
+    }
+
+    @Test
+    void isNotThereWhileThereAreTwo() throws Exception {
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        lone.note(0);
+        noteAnother(lone, 20);
+        assertThat(lone.isThere(25)).isFalse();
+        lone.note(30);
+        assertThat(lone.isThere(35)).isFalse();
+        assertThat(lone.isCaller(35)).isFalse();
     }
 
     @Test
     void mayBeAnother() throws Exception {
-        serveAnother();
-        Wait.until("there is one", () -> lone.isThere(System.nanoTime()));
-        assertThat(isCaller()).isFalse();
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        noteAnother(lone, 0);
+        assertThat(lone.isThere(20)).isTrue();
+        assertThat(lone.isCaller(20)).isFalse();
     }
 
     @Test
     void startsAgain() {
-        lone.onServed();
-        Wait.until("it is the only one", this::isCaller);
-        lone.startAgain();
-        assertThat(isCaller()).isFalse();
+        LoneThread lone = new LoneThread(SETTLED, FORGOTTEN);
+        lone.note(20);
+        lone.startAgain(20);
+        assertThat(lone.isCaller(20 + SETTLED)).isFalse();
+        assertThat(lone.isCaller(20 + SETTLED + 1)).isTrue();
+    }
+
+    private static void noteAnother(LoneThread lone, long nowNs) throws InterruptedException {
+        Thread.ofPlatform().start(() -> lone.note(nowNs)).join();
     }
 }

@@ -93,16 +93,19 @@ class SocketEngineTest {
     }
 
     /** The same, while others sleep: the thread that alone gets anything leads for them, and is not always there. */
-    @Test
-    void eventsAreHandledSoonAfterAThreadHasLedForOthers() throws Exception {
+    @ParameterizedTest
+    @ValueSource(longs = {5, 200})
+    void eventsAreHandledSoonAfterAThreadHasLedForOthers(long ledMs) throws Exception {
         try (CmId id = engine.newId(event -> isHandled.set(true))) {
             List<Long> tookNs = new ArrayList<>();
             engine.onSleep();
             try {
                 for (int i = 0; i < 3; i++) {
                     isHandled.set(false);
-                    Wait.until("it leads", this::leadsAlone);
-                    engine.lead(() -> true, Long.MAX_VALUE);
+                    Wait.until("it leads", this::leadsIfAlone);
+                    engine.lead(() -> false,
+                            System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ledMs));
+                    engine.onServed();
                     engine.stopLeading();
                     long startNs = System.nanoTime();
                     id.writeEvent(0, 0);
@@ -110,36 +113,52 @@ class SocketEngineTest {
                     tookNs.add(System.nanoTime() - startNs);
                 }
             } finally {
-                engine.onAwake(false);
+                engine.onAwake();
             }
             // Other programs may have the processors for a while.
             assertThat(Collections.min(tookNs)).as("%s", tookNs).isLessThan(SOON_NS);
         }
     }
 
-    /** {@return whether the calling thread leads, which has slept and got something, as the only one for some time if it is called again and again} */
-    private boolean leadsAlone() {
+    /** {@return whether the calling thread leads, which has slept and got something} If it is called again and again, no other thread gets anything. */
+    private boolean leadsIfAlone() {
         engine.onSleep();
-        engine.onAwake(true);
+        engine.onAwake();
+        engine.onServed();
         return engine.tryLead();
     }
 
-    /** Nothing has come for a thread that leads, or only its time was up. */
+    /** A thread that leads, and for which nothing has come, makes room for the only one that gets anything, but for no other. */
     @Test
-    void threadThatAloneGetsAnythingTakesOver() throws Exception {
+    void onlyThreadThatGetsAnythingTakesOver() throws Exception {
         CountDownLatch isLeading = new CountDownLatch(1);
+        AtomicBoolean mayEnd = new AtomicBoolean();
         AtomicBoolean hasGivenWay = new AtomicBoolean();
         Thread idle = Thread.ofPlatform().start(() -> {
             Wait.until("it leads", engine::tryLead);
             isLeading.countDown();
-            hasGivenWay.set(!engine.lead(() -> false, Long.MAX_VALUE));
+            engine.lead(mayEnd::get, Long.MAX_VALUE);
+            hasGivenWay.set(!mayEnd.get());
             engine.stopLeading();
         });
-        isLeading.await();
-        Wait.until("this thread leads", this::leadsAlone);
-        assertThat(engine.isLedByCaller()).isTrue();
-        idle.join();
-        engine.stopLeading();
+        try {
+            isLeading.await();
+            Thread other = Thread.ofPlatform().start(engine::onServed);
+            other.join();
+            long untilNs = System.nanoTime() + SETTLED_NS;
+            while (System.nanoTime() < untilNs) {
+                engine.onSleep();
+                engine.onAwake();
+                assertThat(engine.tryLead()).as("nothing has come for this thread").isFalse();
+            }
+            Wait.until("this thread leads", this::leadsIfAlone);
+            assertThat(engine.isLedByCaller()).isTrue();
+            engine.stopLeading();
+        } finally {
+            mayEnd.set(true);
+            engine.wakeLeader();
+            idle.join();
+        }
         assertThat(hasGivenWay).isTrue();
     }
 
