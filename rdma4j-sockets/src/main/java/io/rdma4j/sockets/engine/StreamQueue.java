@@ -137,26 +137,17 @@ final class StreamQueue {
         StreamMemory.gather(inline, INLINE, 0, count, from, first);
     }
 
+    /**
+     * Posts what the stream has to send: a WRITE, or the word alone, or both. So long that compilers do not inline it, on purpose: whoever writes, reads, polls or
+     * leads calls the same code (ADR 56).
+     */
     void post(Transmission out) throws RdmaException {
         boolean hasWord = out.hasWord();
         boolean hasImmediate = hasWord && settings.hasImmediates();
-        boolean isMessageAlone = hasWord && !hasImmediate
-                && out.content() == Transmission.Content.NOTHING;
-        if (!isMessageAlone) {
-            write(out, hasImmediate);
-            if (hasImmediate || !hasWord) {
-                send.id(out.id()).set(SendFlag.SIGNALED);
-            }
-            queuePair.postSend(send);
+        if (hasWord && !hasImmediate && out.content() == Transmission.Content.NOTHING) {
+            postWord(out);
+            return;
         }
-        if (hasWord && !hasImmediate) {
-            inline.order(peerOrder).putInt(WORD, out.word());
-            queuePair.postSend(send.clear().send().id(out.id()).inline(wordBytes)
-                    .set(SendFlag.SIGNALED));
-        }
-    }
-
-    private void write(Transmission out, boolean hasImmediate) {
         send.clear();
         if (hasImmediate) {
             send.writeWithImmediate(out.remoteAddress(), out.remoteKey(), out.word());
@@ -185,6 +176,18 @@ final class StreamQueue {
             }
             case NOTHING -> {}
         }
+        if (!hasWord || hasImmediate) {
+            queuePair.postSend(send.id(out.id()).set(SendFlag.SIGNALED));
+        } else {
+            queuePair.postSend(send);
+            postWord(out);
+        }
+    }
+
+    private void postWord(Transmission out) throws RdmaException {
+        inline.order(peerOrder).putInt(WORD, out.word());
+        queuePair.postSend(send.clear().send().id(out.id()).inline(wordBytes)
+                .set(SendFlag.SIGNALED));
     }
 
     private void put(int at, RemoteRange range) {
