@@ -60,7 +60,7 @@ class PingPongTest {
     }
 
     private static void play(String tool, String options) throws Exception {
-        play(Command::start, tool, options);
+        play(Command::start, tool, options + OwnAddress.by("-g"));
     }
 
     private static void play(Start how, String tool, String options) throws Exception {
@@ -136,9 +136,10 @@ class PingPongTest {
     @ParameterizedTest
     @CsvSource({"ibv_uc_pingpong, -n 20 -e -c", "ibv_srq_pingpong, -n 20 -q 3 -c"})
     void sidesThatBothWantItWarmUpFirst(String tool, String options) throws Exception {
-        try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
+        String alone = options + OwnAddress.by("-g");
+        try (Running server = startAsUsersDo(Command::start, tool, alone, "-p", "0")) {
             String port = server.port();
-            try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
+            try (Running client = startAsUsersDo(Command::start, tool, alone, "-p", port,
                     "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
