@@ -43,8 +43,8 @@ final class ConnectionEnd {
     /** It was ended for the connection manager, though the application has not closed it. */
     private boolean hasLeft;
     /** What is scheduled, which holds the connection until it is cancelled. */
-    private SocketEngine.@Nullable Timer closing;
-    private SocketEngine.@Nullable Timer answering;
+    private LeaderTasks.@Nullable Timer closing;
+    private LeaderTasks.@Nullable Timer answering;
 
     /** What the thread of the engine does then. Without the lock. */
     interface Steps {

@@ -82,7 +82,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
     private boolean isAnyOver;
 
     /** A queue pair, and what handles its completions. */
-    private final class Side implements SocketEngine.CompletionUser, SocketEngine.EventUser {
+    private final class Side implements EngineEvents.CompletionUser, EngineEvents.EventUser {
         private final DatagramQueue queue;
         private final CompletionHandler handler = this::onCompletion;
         /** Its device is gone, or its queue pair has failed; the others go on. */

@@ -75,7 +75,7 @@ final class DatagramQueue {
      * @throws SocketException if the device has no datagrams
      */
     DatagramQueue(SocketEngine engine, SocketSettings settings, InetSocketAddress local,
-            SocketEngine.EventUser events, SocketEngine.CompletionUser user)
+            EngineEvents.EventUser events, EngineEvents.CompletionUser user)
             throws RdmaException, SocketException {
         this.local = local;
         address = local.getAddress().getAddress();

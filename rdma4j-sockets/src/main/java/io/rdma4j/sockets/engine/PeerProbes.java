@@ -24,8 +24,8 @@ final class PeerProbes {
     private int keepaliveSeconds;
     private int keepaliveChanges;
     /** What is scheduled, which holds the connection until it is cancelled. */
-    private SocketEngine.@Nullable Timer probing;
-    private SocketEngine.@Nullable Timer starving;
+    private LeaderTasks.@Nullable Timer probing;
+    private LeaderTasks.@Nullable Timer starving;
 
     /**
      * @param lock of the connection

@@ -30,8 +30,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class SocketConnection
         implements
-            SocketEngine.CompletionUser,
-            SocketEngine.EventUser,
+            EngineEvents.CompletionUser,
+            EngineEvents.EventUser,
             OpenSockets.Stream {
     /** For ever: a peer that has no receive is busy, not gone. */
     private static final int RNR_RETRIES = 7;

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The active side until its connection stands: address, route, connection. Thread safe. */
-public final class SocketConnector implements SocketEngine.EventUser, SocketConnection.Observer {
+public final class SocketConnector implements EngineEvents.EventUser, SocketConnection.Observer {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** How many devices of this machine may lead to a listener. */
     private static final int MOST_TRIES = 3;

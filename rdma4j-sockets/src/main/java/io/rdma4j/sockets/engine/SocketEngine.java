@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.engine;
 
-import io.rdma4j.cm.CmEvent;
-import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.sockets.udp.UdpWatch;
 import io.rdma4j.verbs.CompletionChannel;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.RdmaInterruptedException;
-import io.rdma4j.verbs.WaitChannel;
-import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.Selector;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.TreeSet;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
  * Drives all connections and listeners of the process, so that none depends on what its application does. One thread at a time
- * leads: it waits for completions and for events of the connection manager, of all, and hands them to whom they belong. It also
- * frees what has ended: nothing is freed while one of its events is handled.
+ * leads: it runs what is due ({@link LeaderTasks}), waits for what happens to any of them, and handles it ({@link EngineEvents}). It also
+ * frees what has ended: nothing is freed while one of its events is handled. Here is decided who leads.
  *
  * <p>A platform thread that has to wait in a channel leads meanwhile, if it can: so a message wakes the thread it is for, and no other.
  * A daemon thread leads while somebody sleeps whom nobody else would wake, and while no application thread has led or polled for some
@@ -38,8 +28,6 @@ import java.util.function.BooleanSupplier;
  * connection alone, so the daemon thread handles what there is for others now and then, and does not stay.
  */
 public final class SocketEngine implements Leadership {
-    private static final System.Logger LOG = System.getLogger(SocketEngine.class.getName());
-    private static final int BATCH = 64;
     private static final long FOREVER_NS = Long.MAX_VALUE;
     /** How long the daemon thread leaves events to application threads that come and go. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -58,22 +46,12 @@ public final class SocketEngine implements Leadership {
     private static final long HAND_OVER_NS = TimeUnit.MICROSECONDS.toNanos(500);
     private static final long HAND_OVER_STEP_NS = TimeUnit.MICROSECONDS.toNanos(10);
 
-    private final WaitSet set = WaitSet.create();
-    private final CompletionChannel completions = CompletionChannel.create(set);
-    private final CmEventChannel events = CmEventChannel.create(set);
+    private final EngineEvents events = new EngineEvents();
+    private final LeaderTasks tasks = new LeaderTasks();
     private final OpenSockets open = new OpenSockets();
     private final LargerBuffers largerBuffers = new LargerBuffers();
     private final UdpWatch introductions = new UdpWatch();
-    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean isWoken = new AtomicBoolean();
-    private final AtomicLong numbers = new AtomicLong();
-    /** Of the leader alone. */
-    private final TreeSet<Timer> timers = new TreeSet<>();
-    /** When the first of them is due. Written by the leader. */
-    private volatile long timerNs = FOREVER_NS;
     private final Thread thread;
-    /** Stands for no connection: its events wake the leader. */
-    private final CmId waker;
 
     private final AtomicBoolean isLed = new AtomicBoolean();
     private volatile @Nullable Thread leader;
@@ -96,54 +74,12 @@ public final class SocketEngine implements Leadership {
     private final LoneThread served = new LoneThread(SETTLED_NS, LULL_NS);
     private final LoneThread woken = new LoneThread(SETTLED_NS, FOREVER_NS);
 
-    /** What is due at a time. */
-    static final class Timer implements Comparable<Timer> {
-        private final long atNs;
-        /** Tells those apart that are due at the same time. */
-        private final long number;
-        private final Runnable task;
-        private volatile boolean isCancelled;
-
-        private Timer(long atNs, long number, Runnable task) {
-            this.atNs = atNs;
-            this.number = number;
-            this.task = task;
-        }
-
-        @Override
-        public int compareTo(Timer other) {
-            int order = Long.signum(atNs - other.atNs);
-            return order == 0 ? Long.compare(number, other.number) : order;
-        }
-    }
-
-    /** What handles completions; the user context of its queue. */
-    interface CompletionUser {
-        /** Its queue has an event. */
-        void onCompletions();
-    }
-
-    /** What handles events; the user context of its id. */
-    interface EventUser {
-        /**
-         * Something has happened to its id.
-         *
-         * @param event acknowledged by the caller
-         */
-        void onEvent(CmEvent event) throws RdmaException;
-    }
-
     /** Made by the first use, with its thread. */
     private static final class OfProcess {
         static final SocketEngine ENGINE = new SocketEngine();
     }
 
     private SocketEngine() {
-        try {
-            waker = CmId.create(events, PortSpace.TCP);
-        } catch (RdmaException e) {
-            throw new IllegalStateException("a new channel takes ids", e);
-        }
         thread = Thread.ofPlatform().daemon().name("rdma4j-sockets").unstarted(this::run);
         thread.start();
     }
@@ -168,52 +104,47 @@ public final class SocketEngine implements Leadership {
         return introductions;
     }
 
-    /** {@return where completion queues report, whose user context is a {@link CompletionUser}} */
+    /** {@return where completion queues report, whose user context is an {@link EngineEvents.CompletionUser}} */
     CompletionChannel completions() {
-        return completions;
+        return events.completions();
     }
 
     /** {@return a new id whose events go to a user} */
-    CmId newId(EventUser user) throws RdmaException {
+    CmId newId(EngineEvents.EventUser user) throws RdmaException {
         return newId(PortSpace.TCP, user);
     }
 
     /** {@return a new id whose events go to a user} */
-    CmId newId(PortSpace space, EventUser user) throws RdmaException {
-        CmId id = CmId.create(events, space);
-        id.userContext(user);
-        return id;
+    CmId newId(PortSpace space, EngineEvents.EventUser user) throws RdmaException {
+        return events.newId(space, user);
     }
 
     /** Lets the leader run something, soon. */
     void execute(Runnable task) {
         tasks.add(task);
+        attendToTasks();
+    }
+
+    /** Lets the leader run something after a time. {@return what {@link #cancel} takes} */
+    LeaderTasks.Timer schedule(Duration delay, Runnable task) {
+        LeaderTasks.Timer timer = tasks.add(delay, task);
+        attendToTasks();
+        return timer;
+    }
+
+    /** Forgets what was scheduled, if anything was, unless it has run. It holds what it would have needed no longer. */
+    void cancel(LeaderTasks.@Nullable Timer timer) {
+        if (timer != null) {
+            tasks.cancel(timer);
+            attendToTasks();
+        }
+    }
+
+    private void attendToTasks() {
         if (leader == null) {
             LockSupport.unpark(thread);
         } else {
             wakeLeader();
-        }
-    }
-
-    /** Lets the leader run something after a time. {@return what {@link #cancel} takes} */
-    Timer schedule(Duration delay, Runnable task) {
-        Timer timer = new Timer(System.nanoTime() + delay.toNanos(), numbers.getAndIncrement(),
-                task);
-        execute(() -> add(timer));
-        return timer;
-    }
-
-    private void add(Timer timer) {
-        if (!timer.isCancelled) {
-            timers.add(timer);
-        }
-    }
-
-    /** Forgets what was scheduled, if anything was, unless it has run. It holds what it would have needed no longer. */
-    void cancel(@Nullable Timer timer) {
-        if (timer != null) {
-            timer.isCancelled = true;
-            execute(() -> timers.remove(timer));
         }
     }
 
@@ -233,8 +164,8 @@ public final class SocketEngine implements Leadership {
 
     @Override
     public void wakeLeader() {
-        if (!Thread.currentThread().equals(leader) && isWoken.compareAndSet(false, true)) {
-            waker.writeEvent(0, 0);
+        if (!Thread.currentThread().equals(leader)) {
+            events.wake();
         }
     }
 
@@ -307,8 +238,7 @@ public final class SocketEngine implements Leadership {
 
     @Override
     public void lead(BooleanSupplier isDone, long endNs) {
-        // Who wakes the leader after it has looked must find it not woken.
-        isWoken.set(false);
+        events.beginLook();
         while (!isDone.getAsBoolean() && !Thread.currentThread().isInterrupted()
                 && !isGivingWay()) {
             long leftNs = endNs == FOREVER_NS ? FOREVER_NS : endNs - System.nanoTime();
@@ -316,7 +246,7 @@ public final class SocketEngine implements Leadership {
                 return;
             }
             turn(leftNs);
-            isWoken.set(false);
+            events.beginLook();
         }
     }
 
@@ -325,7 +255,7 @@ public final class SocketEngine implements Leadership {
      * early if anything is due.
      */
     void leadOnce(BooleanSupplier isDone, long endNs, Selector selector) {
-        isWoken.set(false);
+        events.beginLook();
         if (isDone.getAsBoolean() || Thread.currentThread().isInterrupted() || isGivingWay()) {
             return;
         }
@@ -341,7 +271,7 @@ public final class SocketEngine implements Leadership {
             return;
         }
         try {
-            isWoken.set(false);
+            events.beginLook();
             turn(0);
         } finally {
             stopLeading();
@@ -350,19 +280,7 @@ public final class SocketEngine implements Leadership {
 
     /** {@return whether a leader has something to do} A thread that selects again and again mostly finds nothing. */
     private boolean isWorthLeading() {
-        return !tasks.isEmpty() || isDue(timerNs) || hasEvent();
-    }
-
-    private static boolean isDue(long atNs) {
-        return atNs != FOREVER_NS && atNs - System.nanoTime() <= 0;
-    }
-
-    private boolean hasEvent() {
-        try {
-            return set.poll(Duration.ZERO) != null;
-        } catch (RdmaException e) {
-            throw new IllegalStateException("the set of the engine stays open", e);
-        }
+        return tasks.isDue() || events.isAny();
     }
 
     @Override
@@ -406,8 +324,7 @@ public final class SocketEngine implements Leadership {
         if (leader == null) {
             LockSupport.unpark(thread);
         }
-        // It has perhaps polled a device, which expects it to do so again.
-        set.waitElsewhere();
+        events.waitElsewhere();
     }
 
     @Override
@@ -430,12 +347,12 @@ public final class SocketEngine implements Leadership {
             if (mayLead() && isLed.compareAndSet(false, true)) {
                 leader = thread;
                 try {
-                    isWoken.set(false);
+                    events.beginLook();
                     while (mayLead()) {
-                        if (!contain(() -> turn(FOREVER_NS))) {
+                        if (!turnOnItsOwn(FOREVER_NS)) {
                             LockSupport.parkNanos(QUIET_NS);
                         }
-                        isWoken.set(false);
+                        events.beginLook();
                     }
                 } finally {
                     leader = null;
@@ -490,8 +407,8 @@ public final class SocketEngine implements Leadership {
             return;
         }
         lookedNs = System.nanoTime();
-        isWoken.set(false);
-        boolean _ = contain(() -> turn(0));
+        events.beginLook();
+        boolean _ = turnOnItsOwn(0);
         leader = null;
         isLed.set(false);
     }
@@ -506,108 +423,23 @@ public final class SocketEngine implements Leadership {
                 && !(nowNs - ledAloneNs <= QUIET_NS && served.isThere(nowNs)));
     }
 
-    /** Runs what is due, waits for events, and handles them. The mark of being woken was cleared before. */
+    /** Runs what is due, waits for events, and handles them. */
     private void turn(long limitNs) {
         turn(limitNs, null);
     }
 
     /** @param selector what else it waits for, null for nothing */
     private void turn(long limitNs, @Nullable Selector selector) {
-        runTasks();
-        long timeoutNs = Math.min(runTimers(), limitNs);
+        long timeoutNs = Math.min(tasks.run(), limitNs);
         if (tasks.isEmpty()) {
-            await(timeoutNs == 0 ? Duration.ZERO : Duration.ofNanos(timeoutNs), selector);
+            events.await(timeoutNs == 0 ? Duration.ZERO : Duration.ofNanos(timeoutNs), selector);
         }
     }
 
-    private void runTasks() {
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            boolean _ = contain(task);
-        }
-    }
-
-    /** {@return how long until the next is due, in nanoseconds} */
-    private long runTimers() {
-        while (!timers.isEmpty()) {
-            Timer next = timers.first();
-            long leftNs = next.atNs - System.nanoTime();
-            if (leftNs > 0) {
-                timerNs = next.atNs;
-                return leftNs;
-            }
-            timers.remove(next);
-            boolean _ = contain(next.task);
-        }
-        timerNs = FOREVER_NS;
-        return FOREVER_NS;
-    }
-
-    private void await(Duration timeout, @Nullable Selector selector) {
-        try {
-            WaitChannel<?> next = selector == null
-                    ? set.poll(timeout)
-                    : set.poll(timeout, selector);
-            for (int i = 0; i < BATCH && next != null; i++) {
-                if (next.equals(completions)) {
-                    handleCompletions();
-                } else {
-                    handleEvent();
-                }
-                next = set.poll(Duration.ZERO);
-            }
-        } catch (RdmaInterruptedException e) {
-            if (!Thread.currentThread().equals(thread)) {
-                Thread.currentThread().interrupt();
-            }
-        } catch (RdmaException e) {
-            throw new IllegalStateException("the channels of the engine stay open", e);
-        }
-    }
-
-    private void handleCompletions() throws RdmaException {
-        CompletionQueue queue = completions.pollEvent(Duration.ZERO);
-        if (queue == null) {
-            return;
-        }
-        queue.acknowledgeEvents(1);
-        if (queue.userContext() instanceof CompletionUser user) {
-            boolean _ = contain(user::onCompletions);
-        }
-    }
-
-    private void handleEvent() throws RdmaException {
-        CmEvent event = events.pollEvent(Duration.ZERO);
-        if (event == null) {
-            return;
-        }
-        try (event) {
-            if (event.id().userContext() instanceof EventUser user) {
-                boolean _ = contain(() -> handle(user, event));
-            }
-        }
-    }
-
-    private static void handle(EventUser user, CmEvent event) {
-        try {
-            user.onEvent(event);
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "an event was not handled: " + event, e);
-        }
-    }
-
-    /** A defect of one connection must not end the others, nor the thread that leads for them. {@return whether there was none} */
-    private static boolean contain(Runnable task) {
-        try {
-            task.run();
-            return true;
-        } catch (RuntimeException | Error e) {
-            try {
-                LOG.log(System.Logger.Level.ERROR, "the connections go on after a defect of one",
-                        e);
-            } catch (RuntimeException | Error notLogged) {
-                // Such as without memory or file descriptors.
-            }
-            return false;
-        }
+    /** As {@link #turn}, of the daemon thread, which nobody ends by an interruption. {@return whether nothing was thrown} */
+    private boolean turnOnItsOwn(long limitNs) {
+        boolean isWell = Defects.contain(() -> turn(limitNs));
+        boolean _ = Thread.interrupted();
+        return isWell;
     }
 }

@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class SocketListener
         implements
-            SocketEngine.EventUser,
+            EngineEvents.EventUser,
             SocketConnection.Observer,
             OpenSockets.Listener {
     private static final System.Logger LOG = System.getLogger(SocketListener.class.getName());

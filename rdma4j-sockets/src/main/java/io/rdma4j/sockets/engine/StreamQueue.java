@@ -52,7 +52,7 @@ final class StreamQueue {
     private int completed;
     private int next;
 
-    StreamQueue(SocketEngine engine, CmId id, SocketEngine.CompletionUser user,
+    StreamQueue(SocketEngine engine, CmId id, EngineEvents.CompletionUser user,
             StreamSettings settings, StreamMemory memory) throws RdmaException {
         this.id = id;
         this.settings = settings;
