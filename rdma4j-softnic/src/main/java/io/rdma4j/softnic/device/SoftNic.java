@@ -421,6 +421,9 @@ public final class SoftNic
             onPort(last);
         }
         transport.checkShared();
+        if (!objects.grownRings().isEmpty()) {
+            driver.run(nowNs -> objects.grownRings().shrinkUnused());
+        }
     }
 
     /**

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 /**
  * A completion queue's entries. The engine adds; applications take in turns of their own, so that adding never waits.
  */
-public final class CompletionRing extends Turns {
+public final class CompletionRing extends Turns implements GrownRings.Growing {
     /** Is notified of the ring's events, in the thread that owns the engine. */
     public interface Listener {
         /** A completion arrived for which an event was requested. */
@@ -53,6 +53,11 @@ public final class CompletionRing extends Turns {
     private volatile long end;
     private volatile long taken;
     private volatile boolean isOverrun;
+    private @Nullable GrownRings grown;
+    /** It is among them. */
+    private boolean isGrown;
+    /** The end at the last {@link #shrinkIfUnused}. */
+    private long seenEnd;
 
     private int moderatedCount;
     private long moderatedNs;
@@ -77,7 +82,16 @@ public final class CompletionRing extends Turns {
         this.time = time;
         this.clock = clock;
         this.isOverrunIgnored = isOverrunIgnored;
-        slots = new CompletionSlot[Math.min(FIRST_SLOTS, slotsFor(capacity))];
+        slots = first();
+    }
+
+    private @Nullable CompletionSlot[] first() {
+        return new CompletionSlot[Math.min(FIRST_SLOTS, slotsFor(capacity))];
+    }
+
+    /** Is to be shrunk again with others after it has grown. Before its use. */
+    public void growWith(GrownRings others) {
+        grown = others;
     }
 
     private static int slotsFor(int capacity) {
@@ -102,8 +116,7 @@ public final class CompletionRing extends Turns {
         @Nullable
         CompletionSlot[] present = slots;
         if (count == present.length) {
-            present = moved(oldest, 2 * present.length);
-            slots = present;
+            present = grow(oldest);
         }
         int index = (int) end & present.length - 1;
         CompletionSlot slot = present[index];
@@ -112,6 +125,32 @@ public final class CompletionRing extends Turns {
             present[index] = slot;
         }
         return slot;
+    }
+
+    private @Nullable CompletionSlot[] grow(long oldest) {
+        @Nullable
+        CompletionSlot[] larger = moved(oldest, 2 * slots.length);
+        slots = larger;
+        GrownRings others = grown;
+        if (!isGrown && others != null && larger.length > GrownRings.KEPT_SLOTS) {
+            isGrown = true;
+            seenEnd = end;
+            others.add(this);
+        }
+        return larger;
+    }
+
+    /** A thread that takes at this moment keeps it from that. */
+    @Override
+    public synchronized boolean shrinkIfUnused() {
+        long now = end;
+        if (now != seenEnd || now != taken || !isFree()) {
+            seenEnd = now;
+            return false;
+        }
+        slots = first();
+        isGrown = false;
+        return true;
     }
 
     /** {@return the completions from an index on, in so many slots} Who takes meanwhile finds each in the old slots as well. */

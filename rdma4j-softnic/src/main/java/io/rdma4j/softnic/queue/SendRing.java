@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A request is first staged, invisible to the engine, and then published alone or with others.
  */
-public final class SendRing extends Turns implements SendQueue {
+public final class SendRing extends Turns implements SendQueue, GrownRings.Growing {
     private static final int FIRST_SLOTS = 4;
 
     /** Those from {@code retired} up to {@code staged}, in the slot of their index; replaced by more when they are all in use. */
@@ -29,6 +29,11 @@ public final class SendRing extends Turns implements SendQueue {
     private volatile long end;
     private volatile long retired;
     private volatile @Nullable Runnable whenIdle;
+    private @Nullable GrownRings grown;
+    /** It is among them. */
+    private boolean isGrown;
+    /** The end at the last {@link #shrinkIfUnused}. */
+    private long seenEnd;
 
     /**
      * @param capacity the maximum number of outstanding requests
@@ -43,7 +48,16 @@ public final class SendRing extends Turns implements SendQueue {
         this.maxInlineData = maxInlineData;
         this.inlineMemory = inlineMemory;
         isInlineMemoryGiven = inlineMemory != null;
-        slots = new SendRequest[Math.min(FIRST_SLOTS, slotsFor(capacity))];
+        slots = first();
+    }
+
+    private @Nullable SendRequest[] first() {
+        return new SendRequest[Math.min(FIRST_SLOTS, slotsFor(capacity))];
+    }
+
+    /** Is to be shrunk again with others after it has grown. Before its use. */
+    public void growWith(GrownRings others) {
+        grown = others;
     }
 
     private static int slotsFor(int capacity) {
@@ -133,7 +147,30 @@ public final class SendRing extends Turns implements SendQueue {
             larger[(int) i & larger.length - 1] = present[(int) i & present.length - 1];
         }
         slots = larger;
+        GrownRings others = grown;
+        if (!isGrown && others != null && larger.length > GrownRings.KEPT_SLOTS) {
+            isGrown = true;
+            seenEnd = end;
+            others.add(this);
+        }
         return larger;
+    }
+
+    /** A thread that posts at this moment keeps it from that. */
+    @Override
+    public synchronized boolean shrinkIfUnused() {
+        long now = end;
+        if (now != seenEnd || now != staged || now != retired || !isFree()) {
+            seenEnd = now;
+            return false;
+        }
+        slots = first();
+        inlineUsed = 0;
+        if (!isInlineMemoryGiven) {
+            inlineMemory = null;
+        }
+        isGrown = false;
+        return true;
     }
 
     /** {@return where a new slot keeps inline data} Each slot is kept when the ring grows, so memory is for those that are added. */

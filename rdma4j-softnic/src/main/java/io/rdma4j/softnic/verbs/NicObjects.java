@@ -2,6 +2,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.device.ChildCounts;
+import io.rdma4j.softnic.queue.GrownRings;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class NicObjects {
     private final ChildCounts totals = new ChildCounts();
     private final Set<ListedQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    private final GrownRings grownRings = new GrownRings();
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
 
     /** {@return how many there are, by kind} */
@@ -22,6 +24,11 @@ public final class NicObjects {
     /** {@return the queue pairs, for any thread} */
     public Set<ListedQueuePair> queuePairs() {
         return queuePairs;
+    }
+
+    /** {@return the rings of queues that have grown} */
+    public GrownRings grownRings() {
+        return grownRings;
     }
 
     /**

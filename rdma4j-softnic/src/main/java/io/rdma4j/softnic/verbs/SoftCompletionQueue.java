@@ -65,6 +65,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         ring = Limits.allocate("create completion queue",
                 () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
                         isTimed ? context.nic() : null, wanted.ignoreOverrun()));
+        ring.growWith(context.nic().objects().grownRings());
         waiters = new CompletionWaiters(ring::armForWaiters);
         announcements = channel == null
                 ? null

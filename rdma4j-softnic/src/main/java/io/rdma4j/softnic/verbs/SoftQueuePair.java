@@ -77,6 +77,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
         inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
         sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
                 inlineSize, inlineMemory == null ? null : inlineMemory.memory());
+        sendRing.growWith(domain.nic().objects().grownRings());
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
         events = domain.owner().newSource(this);

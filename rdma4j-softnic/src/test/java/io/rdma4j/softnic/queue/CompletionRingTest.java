@@ -556,4 +556,66 @@ class CompletionRingTest {
         assertThat(ring.resize(1)).isTrue();
         assertThat(take(8)).containsExactly(2L);
     }
+
+    // ---------------------------------------------------------------- the size
+
+    private GrownRings grown(int capacity) {
+        GrownRings grown = new GrownRings();
+        ring = ring(capacity, false);
+        ring.growWith(grown);
+        return grown;
+    }
+
+    @Test
+    void ringThatWasNotUsedBetweenTwoLooksIsSmallAgain() {
+        GrownRings grown = grown(100);
+        add(8);
+        assertThat(grown.isEmpty()).isTrue();
+        add(92);
+        take(100);
+        CompletionSlot next = ring.free();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isFalse();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isTrue();
+        assertThat(ring.free()).isNotSameAs(next);
+        for (int round = 0; round < 3; round++) {
+            add(100);
+            assertThat(grown.isEmpty()).isFalse();
+            assertThat(take(100)).hasSize(100).doesNotHaveDuplicates();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"completions", "a batch", "use"})
+    void ringThatIsInUseKeepsItsSlots(String use) {
+        GrownRings grown = grown(100);
+        add(50);
+        switch (use) {
+            case "a batch" -> {
+                take(49);
+                assertThat(ring.startBatch()).isTrue();
+            }
+            case "use" -> take(50);
+            default -> take(20);
+        }
+        for (int look = 0; look < 3; look++) {
+            if (use.equals("use")) {
+                add();
+                take(1);
+            }
+            grown.shrinkUnused();
+            assertThat(grown.isEmpty()).isFalse();
+        }
+        if (use.equals("a batch")) {
+            assertThat(ring.currentInBatch().id()).isEqualTo(49);
+            ring.endBatch();
+        }
+        take(100);
+        grown.shrinkUnused();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isTrue();
+        add(3);
+        assertThat(take(4)).hasSize(3);
+    }
 }

@@ -200,6 +200,72 @@ class SendRingTest {
         assertThat(pieces(ring.request(0))).isEmpty();
     }
 
+    // ---------------------------------------------------------------- the size
+
+    /** Inline data of the new slots must not be that of slots in use. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void ringThatWasNotUsedBetweenTwoLooksIsSmallAgain(boolean isGiven) {
+        GrownRings grown = new GrownRings();
+        ring = new SendRing(100, 1, INLINE, isGiven
+                ? MemorySegment.ofArray(new byte[(int) SendRing.inlineMemoryFor(100, INLINE)])
+                : null);
+        ring.growWith(grown);
+        for (int round = 0; round < 3; round++) {
+            assertThat(grown.isEmpty()).isTrue();
+            long first = ring.end();
+            for (int i = 0; i < 100; i++) {
+                putInline(Objects.requireNonNull(stage(SendFlag.INLINE)), i);
+            }
+            ring.publish();
+            for (int i = 0; i < 100; i++) {
+                assertThat(pieces(ring.request(first + i)).getFirst()
+                        .get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) i);
+            }
+            grown.shrinkUnused();
+            grown.shrinkUnused();
+            assertThat(grown.isEmpty()).isFalse();
+            for (int i = 0; i < 100; i++) {
+                ring.retire();
+            }
+            grown.shrinkUnused();
+        }
+    }
+
+    @Test
+    void ringThatIsInUseKeepsItsSlots() {
+        GrownRings grown = new GrownRings();
+        ring = new SendRing(100, 1, 0, null);
+        ring.growWith(grown);
+        for (int i = 0; i < 50; i++) {
+            post();
+            ring.retire();
+        }
+        assertThat(grown.isEmpty()).isTrue();
+        for (int i = 0; i < 50; i++) {
+            post();
+        }
+        ring.clear();
+        for (int look = 0; look < 3; look++) {
+            post();
+            ring.retire();
+            grown.shrinkUnused();
+            assertThat(grown.isEmpty()).isFalse();
+        }
+        stage();
+        grown.shrinkUnused();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isFalse();
+        ring.unstage();
+        ring.lock();
+        grown.shrinkUnused();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isFalse();
+        ring.unlock();
+        grown.shrinkUnused();
+        assertThat(grown.isEmpty()).isTrue();
+    }
+
     // ---------------------------------------------------------------- who posts
 
     @Test
