@@ -421,9 +421,7 @@ public final class SoftNic
             onPort(last);
         }
         transport.checkShared();
-        if (!objects.grownRings().isEmpty()) {
-            driver.run(nowNs -> objects.grownRings().shrinkUnused());
-        }
+        objects.grownRings().shrinkUnused(task -> driver.run(nowNs -> task.run()));
     }
 
     /**

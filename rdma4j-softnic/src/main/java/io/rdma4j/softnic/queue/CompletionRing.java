@@ -6,6 +6,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -54,8 +55,8 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
     private volatile long taken;
     private volatile boolean isOverrun;
     private @Nullable GrownRings grown;
-    /** It is among them. */
-    private boolean isGrown;
+    /** It is among them. Written by the engine's owner. */
+    private volatile boolean isGrown;
     /** The end at the last {@link #shrinkIfUnused}. */
     private long seenEnd;
 
@@ -92,6 +93,14 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
     /** Is to be shrunk again with others after it has grown. Before its use. */
     public void growWith(GrownRings others) {
         grown = others;
+    }
+
+    /** Is used no more. */
+    public void close() {
+        GrownRings others = grown;
+        if (others != null) {
+            others.remove(this);
+        }
     }
 
     private static int slotsFor(int capacity) {
@@ -134,23 +143,26 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         GrownRings others = grown;
         if (!isGrown && others != null && larger.length > GrownRings.KEPT_SLOTS) {
             isGrown = true;
-            seenEnd = end;
             others.add(this);
         }
         return larger;
     }
 
-    /** A thread that takes at this moment keeps it from that. */
+    /** Who takes reads slots only while there are completions in them, and says when it has them: it needs no turn for this. */
     @Override
-    public synchronized boolean shrinkIfUnused() {
+    public boolean shrinkIfUnused(Consumer<Runnable> asOwner) {
         long now = end;
-        if (now != seenEnd || now != taken || !isFree()) {
+        if (now != seenEnd || now != taken) {
             seenEnd = now;
             return false;
         }
-        slots = first();
-        isGrown = false;
-        return true;
+        asOwner.accept(() -> {
+            if (isGrown && end == taken) {
+                slots = first();
+                isGrown = false;
+            }
+        });
+        return !isGrown;
     }
 
     /** {@return the completions from an index on, in so many slots} Who takes meanwhile finds each in the old slots as well. */

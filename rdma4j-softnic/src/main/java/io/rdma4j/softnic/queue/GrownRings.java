@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.queue;
 
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /**
  * The rings of a device that have more slots than a quiet one needs. A burst makes a ring grow, and most connections are quiet most
@@ -12,12 +13,18 @@ public final class GrownRings {
     /** A ring with as many slots as this keeps them: it costs little, and most need that many again. */
     static final int KEPT_SLOTS = 8;
 
-    private final Queue<Growing> rings = new ConcurrentLinkedQueue<>();
+    private final Set<Growing> rings = ConcurrentHashMap.newKeySet();
 
     /** What grows. */
     interface Growing {
-        /** Gets back to its first size, if it is empty and nothing has passed it since the last call. {@return whether it did} */
-        boolean shrinkIfUnused();
+        /**
+         * Gets back to its first size, if it is empty and nothing has passed it since the last call. For one thread, which must not own the
+         * engine: a thread that posts may hold the ring, and wait for the engine.
+         *
+         * @param asOwner runs something as the engine's owner
+         * @return whether it has its first size
+         */
+        boolean shrinkIfUnused(Consumer<Runnable> asOwner);
     }
 
     /** Adds one that has grown. It is forgotten when it has shrunk. */
@@ -25,13 +32,23 @@ public final class GrownRings {
         rings.add(ring);
     }
 
+    /** Forgets one that is used no more. */
+    void remove(Growing ring) {
+        rings.remove(ring);
+    }
+
     /** {@return whether there is none} */
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return rings.isEmpty();
     }
 
-    /** Shrinks those that were not used since the last call. For the engine's owner. */
-    public void shrinkUnused() {
-        rings.removeIf(Growing::shrinkIfUnused);
+    /**
+     * Shrinks those that were not used since the last call. For one thread, which must not own the engine. It takes the engine only if there is
+     * something to shrink: a device that has nothing to do sleeps on.
+     *
+     * @param asOwner runs something as the engine's owner
+     */
+    public void shrinkUnused(Consumer<Runnable> asOwner) {
+        rings.removeIf(ring -> ring.shrinkIfUnused(asOwner));
     }
 }

@@ -6,6 +6,7 @@ import io.rdma4j.protocol.work.SendRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /**
  * A send queue. Applications post within its monitor after {@link #beginPost}, or under {@link #lock} if they post by several calls;
@@ -30,7 +31,7 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     private volatile long retired;
     private volatile @Nullable Runnable whenIdle;
     private @Nullable GrownRings grown;
-    /** It is among them. */
+    /** It is among them. Under the lock, or within the monitor. */
     private boolean isGrown;
     /** The end at the last {@link #shrinkIfUnused}. */
     private long seenEnd;
@@ -58,6 +59,14 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     /** Is to be shrunk again with others after it has grown. Before its use. */
     public void growWith(GrownRings others) {
         grown = others;
+    }
+
+    /** Is used no more. */
+    public void close() {
+        GrownRings others = grown;
+        if (others != null) {
+            others.remove(this);
+        }
     }
 
     private static int slotsFor(int capacity) {
@@ -150,15 +159,14 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
         GrownRings others = grown;
         if (!isGrown && others != null && larger.length > GrownRings.KEPT_SLOTS) {
             isGrown = true;
-            seenEnd = end;
             others.add(this);
         }
         return larger;
     }
 
-    /** A thread that posts at this moment keeps it from that. */
+    /** The engine reads slots only of requests that are posted and not retired: it may go on meanwhile. */
     @Override
-    public synchronized boolean shrinkIfUnused() {
+    public synchronized boolean shrinkIfUnused(Consumer<Runnable> asOwner) {
         long now = end;
         if (now != seenEnd || now != staged || now != retired || !isFree()) {
             seenEnd = now;

@@ -387,6 +387,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.end("close completion queue");
             isClosed = true;
             driver.engine().forget(ring);
+            ring.close();
             context.owned().remove(ObjectKind.COMPLETION_QUEUE, this);
             context.children().remove(ObjectKind.COMPLETION_QUEUE);
             context.nic().objects().totals().remove(ObjectKind.COMPLETION_QUEUE);

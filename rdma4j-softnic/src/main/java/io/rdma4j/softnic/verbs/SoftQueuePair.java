@@ -479,6 +479,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
                 // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
+            sendRing.close();
             domain.remove(ObjectKind.QUEUE_PAIR, ObjectKind.QUEUE_PAIR, this);
             return this;
         });

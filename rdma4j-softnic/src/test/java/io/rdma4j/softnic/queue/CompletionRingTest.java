@@ -574,9 +574,9 @@ class CompletionRingTest {
         add(92);
         take(100);
         CompletionSlot next = ring.free();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
         assertThat(grown.isEmpty()).isFalse();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
         assertThat(grown.isEmpty()).isTrue();
         assertThat(ring.free()).isNotSameAs(next);
         for (int round = 0; round < 3; round++) {
@@ -604,7 +604,7 @@ class CompletionRingTest {
                 add();
                 take(1);
             }
-            grown.shrinkUnused();
+            grown.shrinkUnused(Runnable::run);
             assertThat(grown.isEmpty()).isFalse();
         }
         if (use.equals("a batch")) {
@@ -612,10 +612,19 @@ class CompletionRingTest {
             ring.endBatch();
         }
         take(100);
-        grown.shrinkUnused();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
+        grown.shrinkUnused(Runnable::run);
         assertThat(grown.isEmpty()).isTrue();
         add(3);
         assertThat(take(4)).hasSize(3);
+    }
+
+    @Test
+    void ringThatIsUsedNoMoreIsForgotten() {
+        GrownRings grown = grown(100);
+        add(50);
+        assertThat(grown.isEmpty()).isFalse();
+        ring.close();
+        assertThat(grown.isEmpty()).isTrue();
     }
 }

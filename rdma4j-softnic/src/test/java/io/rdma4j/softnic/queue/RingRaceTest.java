@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -327,6 +328,127 @@ class RingRaceTest {
             throw new AssertionError("request " + id + " is of two halves: " + request.id() + ", "
                     + request.remoteAddress() + ", " + request.length());
         }
+    }
+
+    // ---------------------------------------------------------------- rings that grow and shrink
+
+    /** So many that a ring grows. */
+    private static final int LARGE = 64;
+
+    private final GrownRings grown = new GrownRings();
+    private final AtomicLong shrunk = new AtomicLong();
+    private final ReentrantLock owner = new ReentrantLock();
+
+    private void asOwner(Runnable task) {
+        owner.lock();
+        try {
+            task.run();
+        } finally {
+            owner.unlock();
+        }
+    }
+
+    private void shrink() {
+        boolean wasGrown = !grown.isEmpty();
+        grown.shrinkUnused(this::asOwner);
+        if (wasGrown && grown.isEmpty()) {
+            shrunk.incrementAndGet();
+        }
+    }
+
+    /** {@return whether it is not over, or has not shrunk yet, as on a machine that has no time for it} */
+    private boolean goesOn() {
+        return !race.isOver() || (shrunk.get() == 0 && !race.hasFailed());
+    }
+
+    @Test
+    void completionsAreTakenOnceAndWholeWhileTheRingGrowsAndShrinks() throws Exception {
+        CompletionRing ring = new CompletionRing(LARGE, new QuietCompletions(), () -> 0, null,
+                false);
+        ring.growWith(grown);
+        AtomicLong added = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicLong sum = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("engine", () -> {
+            Random random = new Random(1);
+            while (goesOn()) {
+                int burst = random.nextInt(LARGE);
+                asOwner(() -> {
+                    for (int i = 0; i < burst; i++) {
+                        CompletionSlot slot = ring.free();
+                        if (slot != null) {
+                            add(ring, slot, added.getAndIncrement());
+                        }
+                    }
+                });
+                if (random.nextBoolean()) {
+                    Wait.until("they are taken",
+                            () -> taken.get() == added.get() || race.hasFailed());
+                }
+            }
+            isEnded.set(true);
+        });
+        for (int taker = 0; taker < 2; taker++) {
+            int seed = taker;
+            race.once("taker " + taker, () -> {
+                Taker own = new Taker(ring, new Random(seed), taken, sum);
+                while (!race.hasFailed() && !(isEnded.get() && taken.get() == added.get())) {
+                    own.take();
+                }
+            });
+        }
+        race.once("monitor", () -> {
+            while (!isEnded.get() && !race.hasFailed()) {
+                shrink();
+            }
+        });
+        race.run();
+        long count = added.get();
+        assertThat(taken.get()).isEqualTo(count).isPositive();
+        assertThat(sum.get()).isEqualTo(count * (count - 1) / 2);
+        assertThat(shrunk.get()).isPositive();
+    }
+
+    @Test
+    void sendsAreWholeWhileTheRingGrowsAndShrinks() throws Exception {
+        SendRing ring = new SendRing(LARGE, 1, 0, null);
+        ring.growWith(grown);
+        AtomicLong published = new AtomicLong();
+        AtomicLong retired = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("poster", () -> {
+            Random random = new Random(1);
+            SendWorkRequest request = new SendWorkRequest();
+            while (goesOn()) {
+                for (int i = random.nextInt(LARGE / 2); i > 0; i--) {
+                    post(ring, random, request, published);
+                }
+                if (random.nextBoolean()) {
+                    Wait.until("they are retired",
+                            () -> retired.get() == published.get() || race.hasFailed());
+                }
+            }
+            isEnded.set(true);
+        });
+        race.once("engine", () -> {
+            while (!race.hasFailed() && !(isEnded.get() && retired.get() == published.get())) {
+                long end = ring.end();
+                for (long index = retired.get(); index < end; index++) {
+                    assertWhole(ring.request(index), index);
+                    ring.retire();
+                    retired.incrementAndGet();
+                }
+            }
+        });
+        race.once("monitor", () -> {
+            while (!isEnded.get() && !race.hasFailed()) {
+                shrink();
+            }
+        });
+        race.run();
+        assertThat(published.get()).isPositive();
+        assertThat(shrunk.get()).isPositive();
     }
 
     // ---------------------------------------------------------------- receives

@@ -222,13 +222,13 @@ class SendRingTest {
                 assertThat(pieces(ring.request(first + i)).getFirst()
                         .get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) i);
             }
-            grown.shrinkUnused();
-            grown.shrinkUnused();
+            grown.shrinkUnused(Runnable::run);
+            grown.shrinkUnused(Runnable::run);
             assertThat(grown.isEmpty()).isFalse();
             for (int i = 0; i < 100; i++) {
                 ring.retire();
             }
-            grown.shrinkUnused();
+            grown.shrinkUnused(Runnable::run);
         }
     }
 
@@ -249,20 +249,26 @@ class SendRingTest {
         for (int look = 0; look < 3; look++) {
             post();
             ring.retire();
-            grown.shrinkUnused();
+            grown.shrinkUnused(Runnable::run);
             assertThat(grown.isEmpty()).isFalse();
         }
         stage();
-        grown.shrinkUnused();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
+        grown.shrinkUnused(Runnable::run);
         assertThat(grown.isEmpty()).isFalse();
         ring.unstage();
         ring.lock();
-        grown.shrinkUnused();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
+        grown.shrinkUnused(Runnable::run);
         assertThat(grown.isEmpty()).isFalse();
         ring.unlock();
-        grown.shrinkUnused();
+        grown.shrinkUnused(Runnable::run);
+        assertThat(grown.isEmpty()).isTrue();
+        for (int i = 0; i < 50; i++) {
+            post();
+        }
+        assertThat(grown.isEmpty()).isFalse();
+        ring.close();
         assertThat(grown.isEmpty()).isTrue();
     }
 
