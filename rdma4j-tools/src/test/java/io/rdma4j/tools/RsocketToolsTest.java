@@ -47,6 +47,29 @@ class RsocketToolsTest {
         play(Command::start, "rstream", options);
     }
 
+    /** As in C: both sides say what they have set. */
+    @Test
+    void streamAsksASilentPeerAfterTheTimeThatWasGiven() throws Exception {
+        String options = " -T b -I 1 -C 1 -S 1 -k 17 -f ip";
+        try (Running server = Command.start("rstream -b " + Loopback.OWN + AT_PORT + options)) {
+            server.lineWith("usec/xfer");
+            try (Running client = Command.start("rstream -s " + Loopback.OWN + AT_PORT + options)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).contains("Keepalive: ON\n  time: 17\n");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.text()).contains("Keepalive: ON\n  time: 17\n");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rstream", "riostream"})
+    void addressesOfAFormatAreTakenAsSuch(String tool) {
+        tools.assertFails(1, tool + " -f ip -s localhost", "-f ip", "'localhost'", "no address");
+        tools.assertFails(2, tool + " -f gid -s 127.0.0.1", "-f gid is not possible");
+        tools.assertFails(2, tool + " -f numbers -s 127.0.0.1", "-f must be name, ip or ipv6");
+    }
+
     @Test
     @Tag("processes")
     void processesExchangeTransfers() throws Exception {

@@ -3,15 +3,15 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.AddressFormat;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Locale;
 import java.util.Objects;
 
 /** The options for the addresses of both sides. */
@@ -25,9 +25,8 @@ final class AddressOptions {
     @Option(names = "-b", paramLabel = "ADDR", description = "Local address (default: all).")
     private @Nullable String local;
 
-    @Option(names = "-f", paramLabel = "FORMAT", defaultValue = "name",
-            description = "What addresses are: name, ip or ipv6 (default: ${DEFAULT-VALUE}).")
-    private String format = "name";
+    @Mixin
+    private AddressFormat format = new AddressFormat();
 
     @Option(names = "-t", paramLabel = "TOS", converter = WholeNumber.class,
             description = "IP type of service.")
@@ -35,18 +34,10 @@ final class AddressOptions {
 
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
-        Refusal.when(spec, starts(format, "gid"), "-f gid is not possible: RoCE finds its peers by"
-                + " IP addresses; name, ip and ipv6 work");
-        Refusal.when(spec, !starts(format, "ip") && !starts(format, "name"),
-                "-f must be name, ip or ipv6, not '" + format + "'");
+        format.check(spec);
         if (typeOfService != null) {
             WholeNumber.checked(spec, "-t", typeOfService, 0, LARGEST_TOS);
         }
-    }
-
-    /** Compares as the C programs: ignoring case and trailing text. */
-    static boolean starts(String value, String word) {
-        return value.toLowerCase(Locale.ROOT).startsWith(word);
     }
 
     boolean isServer() {
@@ -76,6 +67,6 @@ final class AddressOptions {
 
     private AddressInfo.Hints hints(PortSpace space) {
         AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(space);
-        return starts(format, "ip") ? hints.set(AddressInfo.Flag.NUMERIC_HOST) : hints;
+        return format.isNumeric() ? hints.set(AddressInfo.Flag.NUMERIC_HOST) : hints;
     }
 }

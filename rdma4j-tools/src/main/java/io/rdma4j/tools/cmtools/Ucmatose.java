@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.endpoint.Establishment;
+import io.rdma4j.tools.options.AddressFormat;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -67,10 +68,10 @@ public final class Ucmatose implements Callable<Integer> {
     }
 
     private PortSpace space() {
-        if (AddressOptions.starts(spaceName, "ib")) {
+        if (AddressFormat.starts(spaceName, "ib")) {
             return PortSpace.IB;
         }
-        if (AddressOptions.starts(spaceName, "tcp")) {
+        if (AddressFormat.starts(spaceName, "tcp")) {
             return PortSpace.TCP;
         }
         throw new ParameterException(spec.commandLine(),

@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.options.AddressFormat;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,9 @@ public final class Udaddy implements Callable<Integer> {
     public Integer call() {
         peer.check(spec);
         Workload wanted = workload.workload(spec);
-        Refusal.when(spec, AddressOptions.starts(spaceName, "ipoib"),
+        Refusal.when(spec, AddressFormat.starts(spaceName, "ipoib"),
                 "-P ipoib is not possible: that port space needs an InfiniBand link");
-        Refusal.when(spec, !AddressOptions.starts(spaceName, "udp"),
+        Refusal.when(spec, !AddressFormat.starts(spaceName, "udp"),
                 "-P must be udp, not '" + spaceName + "'");
         DatagramSpace.check(spec, spaceNumber);
         return ExitStatus.of(spec, () -> new Run(wanted).run());

@@ -4,10 +4,11 @@ package io.rdma4j.tools.rsocket;
 import io.rdma4j.sockets.RdmaSocketChannel;
 import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
-import io.rdma4j.tools.options.Hosts;
+import io.rdma4j.tools.options.AddressFormat;
 import io.rdma4j.tools.options.Numbers;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.WholeNumber;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,6 +16,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
@@ -40,6 +43,9 @@ final class StreamOptions {
 
     @Option(names = "-b", paramLabel = "ADDR", description = "Local address (default: all).")
     private @Nullable String local;
+
+    @Mixin
+    private AddressFormat format = new AddressFormat();
 
     @Option(names = "-B", paramLabel = "SIZE", converter = WholeNumber.class,
             defaultValue = "0",
@@ -68,8 +74,10 @@ final class StreamOptions {
     private int port;
 
     @Option(names = "-k", paramLabel = "SECONDS", converter = WholeNumber.class,
-            description = "Probe a silent peer.")
-    private @Nullable Long keepalive;
+            defaultValue = "0",
+            description = "Ask a peer that has been silent for so long whether it lives"
+                    + " (default: 0, do not).")
+    private long keepalive;
 
     @Option(names = "-T", paramLabel = "MODE",
             description = "b: calls that block; n: calls that do not (the default); a: these,"
@@ -85,6 +93,7 @@ final class StreamOptions {
     @Mixin
     private Patience patience = new Patience();
 
+    private PrintWriter out = new PrintWriter(Writer.nullWriter());
     private boolean isBlocking;
     private boolean isPolling;
     private boolean isForking;
@@ -106,9 +115,9 @@ final class StreamOptions {
         patience.check(spec);
         WholeNumber.requireRange(spec, "-B", bufferSize, 0, Integer.MAX_VALUE);
         WholeNumber.requireRange(spec, "-i", inlineSize, 0, MOST_INLINE);
-        if (keepalive != null) {
-            WholeNumber.requireRange(spec, "-k", keepalive, 0, Short.MAX_VALUE);
-        }
+        format.check(spec);
+        WholeNumber.requireRange(spec, "-k", keepalive, 0, Short.MAX_VALUE);
+        out = spec.commandLine().getOut();
     }
 
     boolean isClient() {
@@ -206,11 +215,11 @@ final class StreamOptions {
 
     /** {@return the way, which begins to listen for a server} */
     Way way() throws IOException {
-        return server == null ? listen() : new Client(Hosts.resolve(server).getHostAddress());
+        return server == null ? listen() : new Client(format.resolve(server).getHostAddress());
     }
 
     private @Nullable InetSocketAddress localAddress(int atPort) throws IOException {
-        return local == null ? null : new InetSocketAddress(Hosts.resolve(local), atPort);
+        return local == null ? null : new InetSocketAddress(format.resolve(local), atPort);
     }
 
     private Way listen() throws IOException {
@@ -294,7 +303,12 @@ final class StreamOptions {
         channel.setOption(StandardSocketOptions.SO_SNDBUF, buffers());
         channel.setOption(StandardSocketOptions.SO_RCVBUF, buffers());
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, keepalive != null);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, keepalive > 0);
+        if (keepalive > 0) {
+            channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, (int) keepalive);
+            out.printf("Keepalive: ON%n  time: %d%n",
+                    channel.getOption(ExtendedSocketOptions.TCP_KEEPIDLE));
+        }
         if (channel instanceof RdmaSocketChannel rdma) {
             rdma.setOption(RdmaSocketOptions.RDMA_INLINE, isForLatency ? (int) inlineSize : 0);
             rdma.setOption(RdmaSocketOptions.RDMA_DEVICE, device);
