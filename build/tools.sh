@@ -10,7 +10,7 @@ Runs a command whose Java programs, and those that they start, have their channe
 over RDMA or TCP as rules say. The first rule that matches decides:
 
   RULES     RULE,RULE,... or @FILE with a rule a line; all over RDMA without RULES
-  RULE      [connect:|listen:]ADDRESS[/BITS][:PORT[-PORT]]=rdma|tcp|auto
+  RULE      [connect:|listen:|datagrams:]ADDRESS[/BITS][:PORT[-PORT]]=rdma|tcp|auto
 
 Example: rdma4j run '10.0.0.0/8=rdma,*=tcp' -- java -jar app.jar
 docs/howto/sockets.md has more.
@@ -26,6 +26,10 @@ run_command() {
     if [ "${1:-}" != -- ] && [ $# -gt 0 ]; then
         rules=$1
         shift
+        case $rules in
+            # Programs that the command starts may be in other directories.
+            @[!/]*) rules=@$PWD/${rules#@} ;;
+        esac
     fi
     if [ "${1:-}" != -- ] || [ $# -lt 2 ]; then
         echo "rdma4j: run takes [RULES] -- COMMAND, as in: rdma4j run -- java -jar app.jar" >&2

@@ -106,6 +106,19 @@ class ArchiveTest {
                 .contains("\"-javaagent:" + root + "/lib/rdma4j-sockets.jar=*=tcp\"");
     }
 
+    /** Programs that the command starts may be in other directories. */
+    @Test
+    void unchangedProgramsFindTheFileOfRulesWhereverTheyAre() throws Exception {
+        for (String name : List.of("my rules", "/etc/rules")) {
+            assertThat(run(0, jdk("25.0.1").toString(), "run", "@" + name, "--", "sh", "-c",
+                    "echo $PWD; echo $JDK_JAVA_OPTIONS")).satisfies(
+                            lines -> assertThat(
+                                    lines.get(1)).endsWith(
+                                            "rdma4j-sockets.jar=@"
+                                                    + Path.of(lines.get(0)).resolve(name) + "\""));
+        }
+    }
+
     /** Windows has no shell of POSIX. Its file runs the same class with the same options, and says what it cannot do. */
     @Test
     void theFileForWindowsRunsTheSame() throws Exception {

@@ -18,6 +18,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /** A stream in each direction by gRPC, with the Netty that is in it. */
@@ -63,7 +64,7 @@ public final class GrpcProgram {
 
                     @Override
                     public void onNext(byte[] value) {
-                        if (value.length == BYTES) {
+                        if (Arrays.equals(value, SeededBytes.of(count, BYTES))) {
                             count++;
                         }
                     }
@@ -79,7 +80,7 @@ public final class GrpcProgram {
                     }
                 });
         for (int i = 0; i < MESSAGES; i++) {
-            requests.onNext(new byte[BYTES]);
+            requests.onNext(SeededBytes.of(i, BYTES));
         }
         requests.onCompleted();
         System.out.println(done.join() + " echoes");

@@ -7,6 +7,8 @@ import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.map.IMap;
 
+import java.util.Arrays;
+
 /** Two members of a Hazelcast cluster with a map. */
 public final class HazelcastProgram {
     private static final int ENTRIES = 200;
@@ -19,13 +21,13 @@ public final class HazelcastProgram {
         HazelcastInstance other = Hazelcast.newHazelcastInstance(config(5812));
         IMap<Integer, byte[]> map = one.getMap("map");
         for (int i = 0; i < ENTRIES; i++) {
-            map.put(i, new byte[BYTES]);
+            map.put(i, SeededBytes.of(i, BYTES));
         }
         IMap<Integer, byte[]> seen = other.getMap("map");
         int count = 0;
         for (int i = 0; i < ENTRIES; i++) {
             byte[] value = seen.get(i);
-            if (value != null && value.length == BYTES) {
+            if (Arrays.equals(value, SeededBytes.of(i, BYTES))) {
                 count++;
             }
         }

@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +59,8 @@ public final class JGroupsProgram {
             other.setReceiver(new Receiver() {
                 @Override
                 public void receive(Message message) {
-                    if (message.getLength() == BYTES) {
+                    byte[] expected = SeededBytes.of(MESSAGES - (int) received.getCount(), BYTES);
+                    if (Arrays.equals(message.<byte[]>getPayload(), expected)) {
                         received.countDown();
                     }
                 }
@@ -66,7 +68,7 @@ public final class JGroupsProgram {
             one.connect("cluster");
             other.connect("cluster");
             for (int i = 0; i < MESSAGES; i++) {
-                one.send(new BytesMessage(other.getAddress(), new byte[BYTES]));
+                one.send(new BytesMessage(other.getAddress(), SeededBytes.of(i, BYTES)));
             }
             boolean isAll = received.await(20, TimeUnit.SECONDS);
             System.out.println(one.getView().size() + " members, "
@@ -84,6 +86,6 @@ public final class JGroupsProgram {
         discovery.setInitialHosts(
                 List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), PORT)));
         return new JChannel(transport, discovery, new NAKACK2(), new UNICAST3(), new STABLE(),
-                new GMS().setJoinTimeout(500));
+                new GMS());
     }
 }

@@ -10,6 +10,7 @@ import org.eclipse.jetty.util.resource.ResourceFactory;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /** Jetty's server, which serves a file, and its client. */
 public final class JettyProgram {
@@ -20,7 +21,8 @@ public final class JettyProgram {
 
     public static void main(String[] arguments) throws Exception {
         Path directory = Files.createTempDirectory("jetty");
-        Path file = Files.write(directory.resolve("file.bin"), new byte[BYTES]);
+        byte[] bytes = SeededBytes.of(1, BYTES);
+        Path file = Files.write(directory.resolve("file.bin"), bytes);
         Server server = new Server();
         ServerConnector connector = new ServerConnector(server);
         connector.setHost("127.0.0.1");
@@ -34,7 +36,7 @@ public final class JettyProgram {
         for (int i = 0; i < REQUESTS; i++) {
             ContentResponse response = client
                     .GET("http://127.0.0.1:" + connector.getLocalPort() + "/file.bin");
-            if (response.getStatus() != 200 || response.getContent().length != BYTES) {
+            if (response.getStatus() != 200 || !Arrays.equals(response.getContent(), bytes)) {
                 throw new IllegalStateException(response.toString());
             }
         }

@@ -17,7 +17,7 @@ class LibrariesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
-        "NettyProgram; http /over/rdma; 8500000", "JettyProgram; 20 files; 6000000",
+        "NettyProgram; https /over/rdma; 16500000", "JettyProgram; 20 files; 6000000",
         "GrpcProgram; 200 echoes; 8000000",
         "HazelcastProgram; 2 members, 200 entries; 2000000"})
     void programGoesOverRdmaByOneVariable(String program, String said, long bytes)

@@ -30,6 +30,9 @@ import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 
 import java.io.File;
 import java.net.InetAddress;
@@ -41,19 +44,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Echo, a file and HTTP with Netty, as its examples have them. */
+/** Echo, a file and HTTP with Netty, the first and the last with TLS as well, as its examples have them. */
 public final class NettyProgram {
     private static final int CONNECTIONS = 8;
     private static final int BYTES = 500_000;
+
+    /** What begins the pipeline of a connection without TLS. */
+    private static final Setup PLAIN = channel -> {};
 
     private NettyProgram() {}
 
     public static void main(String[] arguments) throws Exception {
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
         try {
-            echo(group);
+            echo(group, PLAIN, PLAIN);
             file(group);
-            http(group);
+            System.out.println("http " + http(group, PLAIN, PLAIN));
+            TestCertificate certificate = TestCertificate.make();
+            SslContext ofServer = SslContextBuilder.forServer(certificate.keys())
+                    .sslProvider(SslProvider.JDK).build();
+            SslContext ofClient = SslContextBuilder.forClient()
+                    .trustManager(certificate.trusted()).sslProvider(SslProvider.JDK).build();
+            Setup server = channel -> channel.pipeline()
+                    .addLast(ofServer.newHandler(channel.alloc()));
+            Setup client = channel -> channel.pipeline()
+                    .addLast(ofClient.newHandler(channel.alloc(), "127.0.0.1", 0));
+            echo(group, server, client);
+            System.out.println("https " + http(group, server, client));
         } finally {
             group.shutdownGracefully().sync();
         }
@@ -82,31 +99,34 @@ public final class NettyProgram {
         void run(SocketChannel channel);
     }
 
-    private static ChannelInitializer<SocketChannel> with(Setup setup) {
+    private static ChannelInitializer<SocketChannel> with(Setup first, Setup then) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
-                setup.run(channel);
+                first.run(channel);
+                then.run(channel);
             }
         };
     }
 
-    /** Completes when a number of bytes has come. */
-    private static final class Counting extends ChannelInboundHandlerAdapter {
+    /** Completes when the bytes that are expected have come. */
+    private static final class Comparing extends ChannelInboundHandlerAdapter {
         private final CompletableFuture<Void> done;
-        private int left;
+        private final ByteBuf left;
 
-        Counting(int count, CompletableFuture<Void> done) {
-            left = count;
+        Comparing(byte[] expected, CompletableFuture<Void> done) {
+            left = Unpooled.wrappedBuffer(expected);
             this.done = done;
         }
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf bytes = (ByteBuf) message;
-            left -= bytes.readableBytes();
+            if (!bytes.equals(left.readSlice(bytes.readableBytes()))) {
+                done.completeExceptionally(new IllegalStateException("other bytes have come"));
+            }
             bytes.release();
-            if (left == 0) {
+            if (!left.isReadable()) {
                 done.complete(null);
             }
         }
@@ -117,8 +137,9 @@ public final class NettyProgram {
         }
     }
 
-    private static void echo(EventLoopGroup group) throws Exception {
-        Channel server = listen(group, with(channel -> channel.pipeline().addLast(
+    private static void echo(EventLoopGroup group, Setup ofServer, Setup ofClient)
+            throws Exception {
+        Channel server = listen(group, with(ofServer, channel -> channel.pipeline().addLast(
                 new ChannelInboundHandlerAdapter() {
                     @Override
                     public void channelRead(ChannelHandlerContext context, Object message) {
@@ -130,10 +151,11 @@ public final class NettyProgram {
         for (int i = 0; i < CONNECTIONS; i++) {
             CompletableFuture<Void> answer = new CompletableFuture<>();
             answers.add(answer);
-            Channel client = connect(group, port(server),
-                    with(channel -> channel.pipeline().addLast(new Counting(BYTES, answer))));
+            byte[] bytes = SeededBytes.of(i, BYTES);
+            Channel client = connect(group, port(server), with(ofClient,
+                    channel -> channel.pipeline().addLast(new Comparing(bytes, answer))));
             clients.add(client);
-            ChannelFuture _ = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[BYTES]));
+            ChannelFuture _ = client.writeAndFlush(Unpooled.wrappedBuffer(bytes));
         }
         answers.forEach(CompletableFuture::join);
         for (Channel client : clients) {
@@ -144,9 +166,10 @@ public final class NettyProgram {
     }
 
     private static void file(EventLoopGroup group) throws Exception {
-        Path file = Files.write(Files.createTempFile("netty", ".bin"), new byte[BYTES]);
+        byte[] bytes = SeededBytes.of(7, BYTES);
+        Path file = Files.write(Files.createTempFile("netty", ".bin"), bytes);
         try {
-            Channel server = listen(group, with(channel -> channel.pipeline().addLast(
+            Channel server = listen(group, with(PLAIN, channel -> channel.pipeline().addLast(
                     new ChannelInboundHandlerAdapter() {
                         @Override
                         public void channelActive(ChannelHandlerContext context) {
@@ -156,7 +179,8 @@ public final class NettyProgram {
                     })));
             CompletableFuture<Void> received = new CompletableFuture<>();
             Channel client = connect(group, port(server),
-                    with(channel -> channel.pipeline().addLast(new Counting(BYTES, received))));
+                    with(PLAIN, channel -> channel.pipeline()
+                            .addLast(new Comparing(bytes, received))));
             received.join();
             client.close().sync();
             server.close().sync();
@@ -166,8 +190,9 @@ public final class NettyProgram {
         }
     }
 
-    private static void http(EventLoopGroup group) throws Exception {
-        Channel server = listen(group, with(channel -> channel.pipeline().addLast(
+    private static String http(EventLoopGroup group, Setup ofServer, Setup ofClient)
+            throws Exception {
+        Channel server = listen(group, with(ofServer, channel -> channel.pipeline().addLast(
                 new HttpServerCodec(), new HttpObjectAggregator(BYTES),
                 new SimpleChannelInboundHandler<FullHttpRequest>() {
                     @Override
@@ -183,21 +208,23 @@ public final class NettyProgram {
                     }
                 })));
         CompletableFuture<String> answer = new CompletableFuture<>();
-        Channel client = connect(group, port(server), with(channel -> channel.pipeline().addLast(
-                new HttpClientCodec(), new HttpObjectAggregator(BYTES),
-                new SimpleChannelInboundHandler<FullHttpResponse>() {
-                    @Override
-                    protected void channelRead0(ChannelHandlerContext context,
-                            FullHttpResponse response) {
-                        answer.complete(response.content()
-                                .toString(StandardCharsets.US_ASCII));
-                    }
-                })));
+        Channel client = connect(group, port(server),
+                with(ofClient, channel -> channel.pipeline().addLast(
+                        new HttpClientCodec(), new HttpObjectAggregator(BYTES),
+                        new SimpleChannelInboundHandler<FullHttpResponse>() {
+                            @Override
+                            protected void channelRead0(ChannelHandlerContext context,
+                                    FullHttpResponse response) {
+                                answer.complete(response.content()
+                                        .toString(StandardCharsets.US_ASCII));
+                            }
+                        })));
         ChannelFuture _ = client
                 .writeAndFlush(new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET,
                         "/over/rdma"));
-        System.out.println("http " + answer.join());
+        String body = answer.join();
         client.close().sync();
         server.close().sync();
+        return body;
     }
 }
