@@ -122,6 +122,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
             requireOpen();
             SocketListener from = listener;
             if (from == null) {
+                requireNoInterruption();
                 throw new NotYetBoundException();
             }
             SocketConnection accepted = isBlocking()
@@ -130,6 +131,14 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
             return accepted == null ? null : connected(accepted);
         } finally {
             acceptLock.unlock();
+        }
+    }
+
+    /** As over TCP: a thread that is interrupted when it comes to wait closes the channel, whatever else is wrong. */
+    private void requireNoInterruption() throws AsynchronousCloseException {
+        if (isBlocking()) {
+            begin();
+            end(false);
         }
     }
 

@@ -253,6 +253,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             RdmaServerSocketChannel over = rdma;
             ServerSocketChannel overTcp = tcp;
             if (over == null && overTcp == null) {
+                requireNoInterruption();
                 throw new NotYetBoundException();
             }
             TcpAcceptor beside = acceptor;
@@ -270,6 +271,14 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             }
         } finally {
             acceptLock.unlock();
+        }
+    }
+
+    /** As over TCP: a thread that is interrupted when it comes to wait closes the channel, whatever else is wrong. */
+    private void requireNoInterruption() throws AsynchronousCloseException {
+        if (isBlocking()) {
+            begin();
+            end(false);
         }
     }
 
@@ -291,10 +300,10 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
 
     private @Nullable SocketChannel acceptAny(RdmaServerSocketChannel over, TcpAcceptor beside,
             int timeoutMs) throws IOException {
-        SocketChannel accepted = pollAny(over, beside);
-        if (accepted != null || !isBlocking()) {
-            return accepted;
+        if (!isBlocking()) {
+            return pollAny(over, beside);
         }
+        SocketChannel accepted = null;
         long endNs = System.nanoTime() + timeoutMs * 1_000_000L;
         try {
             begin();
