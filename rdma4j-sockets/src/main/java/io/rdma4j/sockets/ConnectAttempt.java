@@ -50,6 +50,10 @@ final class ConnectAttempt {
         this.onDone = onDone;
     }
 
+    InetSocketAddress to() {
+        return to;
+    }
+
     void start() {
         thread = Thread.ofPlatform().daemon().name("rdma4j-connect").start(this::run);
     }

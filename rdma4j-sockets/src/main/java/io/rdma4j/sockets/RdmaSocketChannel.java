@@ -291,6 +291,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
                     }
                     bound = null;
                     connector = started;
+                    remoteAddress = to;
                     state = State.PENDING;
                     started.start();
                 }
@@ -395,7 +396,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         return state == State.PENDING;
     }
 
-    /** {@return where it is connected to, null if it is not} C: {@index rgetpeername}. */
+    /** {@return where it is connected to, or is being connected to; null if neither} C: {@index rgetpeername}. */
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
         requireOpen();

@@ -380,7 +380,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
         chosen.requireOpen();
         SocketChannel made = chosen.channel();
-        return made == null ? null : made.getRemoteAddress();
+        if (made != null) {
+            return made.getRemoteAddress();
+        }
+        ConnectAttempt pending = attempt;
+        return pending == null ? null : pending.to();
     }
 
     @Override

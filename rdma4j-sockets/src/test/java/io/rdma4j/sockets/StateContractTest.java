@@ -40,6 +40,13 @@ class StateContractTest {
             pair.peer().shutdownOutput();
             return pair.channel();
         });
+        table.stateWithoutBlocking("connecting", (transport, _) -> {
+            SilentPeer peer = table.keep(SilentPeer.of(transport));
+            SocketChannel channel = table.keep(transport.open());
+            channel.configureBlocking(false);
+            channel.connect(peer.address());
+            return channel;
+        });
         table.state("closed", (transport, listener) -> closed(connected(transport, listener)));
         table.state("closed, never connected",
                 (transport, listener) -> closed(transport.open()));

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** Every method of a channel in every state that it can have, blocking and not, and what came of each over two transports. */
 final class StateTable<C extends SelectableChannel> {
@@ -34,11 +35,18 @@ final class StateTable<C extends SelectableChannel> {
     }
 
     private final Map<String, State<C>> states = new LinkedHashMap<>();
+    /** Those of channels that do not block. */
+    private final Map<String, State<C>> further = new LinkedHashMap<>();
     private final Map<String, Method<C>> methods = new LinkedHashMap<>();
     private final List<AutoCloseable> open = new ArrayList<>();
 
     void state(String name, State<C> state) {
         states.put(name, state);
+    }
+
+    /** A state that only channels have that do not block, or in which others would wait. */
+    void stateWithoutBlocking(String name, State<C> state) {
+        further.put(name, state);
     }
 
     void method(String name, Method<C> method) {
@@ -73,20 +81,27 @@ final class StateTable<C extends SelectableChannel> {
     private List<String> seen(Transport transport) throws IOException {
         List<String> seen = new ArrayList<>();
         try (ServerSocketChannel listener = transport.listen()) {
-            for (boolean isBlocking : new boolean[]{true, false}) {
-                for (Map.Entry<String, State<C>> state : states.entrySet()) {
-                    for (Map.Entry<String, Method<C>> method : methods.entrySet()) {
-                        C channel = state.getValue().channel(transport, listener);
-                        if (channel.isOpen()) {
-                            channel.configureBlocking(isBlocking);
-                        }
-                        seen.add((isBlocking ? "blocking, " : "") + state.getKey() + ", "
-                                + method.getKey() + ": " + outcome(channel, method.getValue()));
-                    }
-                }
+            for (Map.Entry<String, State<C>> state : states.entrySet()) {
+                each(transport, listener, true, state, seen::add);
+                each(transport, listener, false, state, seen::add);
+            }
+            for (Map.Entry<String, State<C>> state : further.entrySet()) {
+                each(transport, listener, false, state, seen::add);
             }
         }
         return seen;
+    }
+
+    private void each(Transport transport, ServerSocketChannel listener, boolean isBlocking,
+            Map.Entry<String, State<C>> state, Consumer<String> seen) throws IOException {
+        for (Map.Entry<String, Method<C>> method : methods.entrySet()) {
+            C channel = state.getValue().channel(transport, listener);
+            if (channel.isOpen()) {
+                channel.configureBlocking(isBlocking);
+            }
+            seen.accept((isBlocking ? "blocking, " : "") + state.getKey() + ", "
+                    + method.getKey() + ": " + outcome(channel, method.getValue()));
+        }
     }
 
     private @Nullable Object outcome(C channel, Method<C> method) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -69,7 +70,9 @@ class ThreadContractTest {
         boolean runsDevice = Arrays.stream(stack)
                 .anyMatch(frame -> frame.getClassName().equals(WaitSet.class.getName()));
         return runsDevice || (stack.length > 0 && stack[0].isNativeMethod()
-                && List.of("poll", "accept", "read0", "receive0", "write0", "wait")
+                && List.of("poll", "accept", "connect0", "pollConnect", "read0", "receive0",
+                        "write0",
+                        "wait")
                         .contains(stack[0].getMethodName()));
     }
 
@@ -131,6 +134,45 @@ class ThreadContractTest {
             seen.add("accept, interrupted: " + outcome(isVirtual, listener::accept,
                     Thread::interrupt));
             seen.add("open: " + listener.isOpen());
+        }
+        return seen;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ROCE, false", "ROCE, true", "IWARP, false", "IWARP, true", "RULED_TCP, false",
+        "RULED_RDMA, true"})
+    void connectingEndsAsOverTcp(Transport transport, boolean isVirtual) throws Exception {
+        assertThat(connects(transport, isVirtual)).isEqualTo(connects(Transport.TCP, isVirtual));
+    }
+
+    private static List<String> connects(Transport transport, boolean isVirtual)
+            throws Exception {
+        List<String> seen = new ArrayList<>();
+        Ending interruption = Thread::interrupt;
+        try (SilentPeer peer = SilentPeer.of(transport)) {
+            for (boolean isFinished : new boolean[]{false, true}) {
+                for (boolean isInterrupted : new boolean[]{false, true}) {
+                    SocketChannel channel = transport.open();
+                    if (isFinished) {
+                        channel.configureBlocking(false);
+                        seen.add("begun: " + channel.connect(peer.address()));
+                        channel.configureBlocking(true);
+                    }
+                    seen.add((isFinished ? "finishConnect" : "connect")
+                            + (isInterrupted ? ", interrupted: " : ", closed: ")
+                            + outcome(isVirtual, () -> isFinished
+                                    ? channel.finishConnect()
+                                    : channel.connect(peer.address()),
+                                    isInterrupted ? interruption : waiting -> channel.close()));
+                    seen.add("open: " + channel.isOpen());
+                }
+            }
+            try (SocketChannel channel = transport.open()) {
+                Socket socket = channel.socket();
+                assertThatThrownBy(() -> socket.connect(peer.address(), 50))
+                        .isInstanceOf(java.net.SocketTimeoutException.class);
+                seen.add("open after its time: " + channel.isOpen());
+            }
         }
         return seen;
     }
