@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -11,7 +12,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -55,6 +61,40 @@ class MappingTest {
                 Wait.until("a byte is there", () -> memory.get(ValueLayout.JAVA_BYTE, 99) == 9);
             }
         }
+    }
+
+    /** Its pages are the memory that the peer writes: no buffer of the receiver is between. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void fileIsReceivedIntoItsPages(Transport transport, @TempDir Path directory)
+            throws Exception {
+        byte[] bytes = new byte[1_000_003];
+        new Random(1).nextBytes(bytes);
+        Path sent = Files.write(directory.resolve("sent"), bytes);
+        Path received = directory.resolve("received");
+        try (ServerSocketChannel listener = transport.listen();
+                RdmaSocketChannel client = (RdmaSocketChannel) transport.open();
+                Arena arena = Arena.ofShared();
+                FileChannel from = FileChannel.open(sent);
+                FileChannel to = FileChannel.open(received, StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            client.setOption(RdmaSocketOptions.RDMA_IOMAPSIZE, 1);
+            client.connect(listener.getLocalAddress());
+            try (RdmaSocketChannel server = (RdmaSocketChannel) listener.accept()) {
+                server.map(to.map(FileChannel.MapMode.READ_WRITE, 0, bytes.length, arena), 0);
+                server.write(ByteBuffer.allocate(1));
+                assertThat(client.read(ByteBuffer.allocate(9))).isOne();
+                ByteBuffer file = from.map(FileChannel.MapMode.READ_ONLY, 0, bytes.length);
+                while (file.hasRemaining()) {
+                    client.write(file, file.position());
+                }
+                // What is written to the stream arrives after what was written to memory before.
+                client.write(ByteBuffer.allocate(1));
+                assertThat(server.read(ByteBuffer.allocate(9))).isOne();
+                server.unmap(0);
+            }
+        }
+        assertThat(received).hasBinaryContent(bytes);
     }
 
     /** Each mapping takes a credit of few, perhaps the last one while another thread copies the bytes that it wants to write. */

@@ -421,7 +421,7 @@ public final class SoftNic
             onPort(last);
         }
         transport.checkShared();
-        objects.grownRings().shrinkUnused(task -> driver.run(nowNs -> task.run()));
+        objects.giveBackUnused(task -> driver.run(nowNs -> task.run()));
     }
 
     /**

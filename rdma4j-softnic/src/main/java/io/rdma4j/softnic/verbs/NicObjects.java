@@ -8,6 +8,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /** The objects that all contexts of an open device have together in this process. */
 public final class NicObjects {
@@ -27,8 +28,13 @@ public final class NicObjects {
     }
 
     /** {@return the rings of queues that have grown} */
-    public GrownRings grownRings() {
+    GrownRings grownRings() {
         return grownRings;
+    }
+
+    /** Gives back what queues have needed, and do not any more. As {@link GrownRings#shrinkUnused}. */
+    public void giveBackUnused(Consumer<Runnable> asOwner) {
+        grownRings.shrinkUnused(asOwner);
     }
 
     /**
