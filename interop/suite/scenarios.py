@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a matrix does not show: refusals, killed peers, a rebooted guest, many connections, wrong options."""
+import hashlib
 import re
 import shlex
 import shutil
@@ -13,7 +14,7 @@ from laboratory import image, network
 from laboratory.capture import Capture
 from laboratory.guests import LabError
 
-from . import fpdus, tools, wire
+from . import fpdus, sockets, tools, wire
 from .trial import CLOSED_EARLY, Result, Verdict, errors, log
 
 PORT = tools.RPING_PORT
@@ -47,6 +48,9 @@ AT_ONCE = 64
 AS_TYPED = ("ibv_rc_pingpong", "ibv_ud_pingpong", "ib_write_bw", "ib_send_lat")
 # Connections whose large messages all begin at once: an emulated guest takes seconds to answer them.
 BUSY, LARGE = 20, 70_000
+# A copy takes an emulated guest ten seconds, or is over at once.
+LARGE_FILE, SMALL_FILE = 128 << 20, 100_000
+COPYING = ["-p", str(sockets.COPY_PORT)]
 # A guest that is slow loses nothing: of what waits for its answer little may be sent again.
 MOST_REPEATED = 1 / 4
 BUSY_SECONDS = 60
@@ -226,6 +230,40 @@ class Scenarios:
         self._kill(server)
         self._serve(self._java, [])
         self._must_serve(self._linux, self._java)
+
+    def linux_killed_while_it_copies(self):
+        """A C rcopy is killed in mid-copy; the Java server says so, and takes the next one."""
+        server, is_ready = self._java.start_server("rcopy", ["-b", self._java.address["ipv4"], *COPYING],
+                                                   tools.Ready(java_prints="waiting for connection"))
+        self._note(server)
+        self._must(is_ready, f"the server did not become ready: {errors(server)}")
+        sockets.COPY_HERE.unlink(missing_ok=True)
+        victim = self._copy(self._linux, self._java, LARGE_FILE, sockets.COPY_HERE)
+        self._must(until(lambda: blocks(sockets.COPY_HERE) > 0, 20), "nothing was copied")
+        self._kill(victim)
+        self._must(server.wait_for("reset|closed the connection", NOTICE_SECONDS),
+                   f"the server says nothing of it: {server.out} {errors(server)}")
+        self._to_end(self._copy(self._linux, self._java, SMALL_FILE, sockets.COPY_HERE))
+        copied = hashlib.sha256(sockets.COPY_HERE.read_bytes()).hexdigest()
+        sockets.COPY_HERE.unlink()
+        self._must(copied == sockets.document(SMALL_FILE)[1], "the next copy differs")
+
+    def linux_killed_while_it_is_copied_to(self):
+        """A C server of rcopy is killed in mid-copy; the Java client says so and ends."""
+        sh = self._linux.guest.sh
+        folder = Path(sockets.COPY_IN_GUEST).parent
+        sh(f"mkdir -p {folder}; mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}; rm -f {sockets.COPY_IN_GUEST}")
+        server, is_ready = self._linux.start_server("rcopy", COPYING, tools.Ready(cm=sockets.COPY_PORT))
+        self._note(server)
+        self._must(is_ready, f"the server did not become ready: {errors(server)}")
+        client = self._copy(self._java, self._linux, LARGE_FILE, sockets.COPY_IN_GUEST)
+        self._must(until(lambda: int(sh(f"stat -c %b {sockets.COPY_IN_GUEST} 2> /dev/null || echo 0")) > 0, 20),
+                   "nothing was copied")
+        self._kill(server)
+        self._must_fail_clearly(client, NOTICE_SECONDS, PEER_GONE + "|reset")
+
+    def _copy(self, end, peer, size, to):
+        return self._note(end.start("rcopy", [str(sockets.document(size)[0]), f"{peer.address['ipv4']}:{to}", *COPYING]))
 
     # ------------------------------------------------------------ rebooted
 
@@ -484,6 +522,21 @@ class Scenarios:
             raise Unexpected(otherwise)
 
 
+def until(condition, seconds):
+    """Whether a condition comes true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def blocks(path):
+    """How much of a file there is."""
+    return path.stat().st_blocks if path.exists() else 0
+
+
 def fields(process):
     """The words in front of the colons, or those of a table's head."""
     named = {line.split(":")[0].strip() for line in process.out.splitlines() if ":" in line}
@@ -502,7 +555,7 @@ OF_ROCE = [name for name in ALL if name not in IWARP_ALONE]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
-    "java_server_killed", "linux_rebooted_under_its_client", "linux_rebooted_under_its_server", "linux_connects_200_times",
+    "java_server_killed", "linux_killed_while_it_copies", "linux_killed_while_it_is_copied_to", "linux_rebooted_under_its_client", "linux_rebooted_under_its_server", "linux_connects_200_times",
     "java_connects_200_times", "linux_connects_64_at_once", "java_connects_64_at_once",
     *IWARP_ALONE, "linux_talks_to_processes_at_one_address",
     "processes_at_one_address_talk_to_linux")]

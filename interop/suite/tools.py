@@ -90,9 +90,9 @@ def by_connection_manager(has_port):
     return arguments
 
 
-def rsocket(*modes):
+def rsocket(*modes, extra=()):
     def arguments(cell, end, is_server):
-        words = ["-p", str(CM_PORT), "-b", end.own, "-I", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size)]
+        words = [*extra, "-p", str(CM_PORT), "-b", end.own, "-I", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size)]
         words += [word for mode in ("v", *modes) for word in ("-T", mode)]
         return words if is_server else [*words, "-s", end.peer]
     return arguments
@@ -175,7 +175,9 @@ ALL = [
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
     Tool("rstream", stream_sizes, rsocket(), SERVICE, usual=64 * KIB),
     *(Tool(f"rstream-T{mode}", stream_sizes, rsocket(mode), SERVICE, usual=64 * KIB, nets=("clean",), is_in_quick=False,
-           program_name="rstream") for mode in ("async", "block")),
+           program_name="rstream") for mode in ("async", "block", "resolve")),
+    Tool("rstream-k", stream_sizes, rsocket(extra=("-k", "1", "-f", "ip")), SERVICE, usual=64 * KIB, nets=("clean",),
+         is_in_quick=False, program_name="rstream"),
     Tool("riostream", mapped_sizes, rsocket(), SERVICE, usual=64 * KIB),
     Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
     measuring("ib_write_bw", is_in_quick=True),

@@ -19,8 +19,22 @@ class IdleConnectionsTest {
     @EnumSource(names = {"ROCE", "IWARP"})
     void idleConnectionIsSmall(Transport transport) throws Exception {
         try (ForkedProgram program = new ForkedProgram(IdleConnections.class,
-                List.of("-Xmx256m", "-XX:NativeMemoryTracking=summary"), transport.name(), "100",
+                // The last option: garbage is not kept to move less.
+                List.of("-Xmx256m", "-XX:NativeMemoryTracking=summary",
+                        "-XX:MarkSweepDeadRatio=0"),
+                transport.name(), "100",
                 String.valueOf(MOST_BYTES))) {
+            System.out.println(program.awaitEnd());
+        }
+    }
+
+    /** 10,000 of them. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    @Tag("long")
+    void idleConnectionsTakeNoTime(Transport transport) throws Exception {
+        try (ForkedProgram program = new ForkedProgram(IdleService.class, List.of("-Xmx2g"),
+                transport.name(), "5000")) {
             System.out.println(program.awaitEnd());
         }
     }

@@ -11,6 +11,8 @@ package io.rdma4j.sockets.protocol;
 final class StreamReceiver {
     private static final int SEQUENCE = 0xffff;
     private static final int FIRST_MESSAGES = 8;
+    /** Room for as many is kept when all are read; for more it is made again by the next burst. */
+    private static final int KEPT_MESSAGES = 64;
     /** How often both sides have to stand still until a larger buffer is worth it. */
     private static final int OFTEN = 8;
 
@@ -23,7 +25,7 @@ final class StreamReceiver {
     /** How many bytes that were not read lie in the buffer before, or are to come there. */
     private int before;
 
-    /** Lengths of the messages that are not read completely; there is room for as many as there have been at a time. */
+    /** Lengths of the messages that are not read completely; there is room for as many as there have been at a time, until all are read. */
     private int[] messages = new int[FIRST_MESSAGES];
     private int first;
     private int count;
@@ -159,6 +161,10 @@ final class StreamReceiver {
             count--;
             sequence = sequence + 1 & SEQUENCE;
             firstLeft = count == 0 ? 0 : messages[first];
+        }
+        if (count == 0 && messages.length > KEPT_MESSAGES) {
+            messages = new int[FIRST_MESSAGES];
+            first = 0;
         }
     }
 

@@ -37,7 +37,7 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         long wallclockNs();
     }
 
-    private static final int FIRST_SLOTS = 4;
+    private static final int FIRST_SLOTS = 2;
     private static final int NOT_ARMED = 0;
     private static final int EVENT_IF_SOLICITED = 1;
     private static final int EVENT = 2;

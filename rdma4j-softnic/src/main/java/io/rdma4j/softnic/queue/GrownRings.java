@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  */
 public final class GrownRings {
     /** A ring with as many slots as this keeps them: it costs little, and most need that many again. */
-    static final int KEPT_SLOTS = 8;
+    static final int KEPT_SLOTS = 4;
 
     private final Set<Growing> rings = ConcurrentHashMap.newKeySet();
 

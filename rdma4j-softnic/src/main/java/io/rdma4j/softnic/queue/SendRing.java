@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * <p>A request is first staged, invisible to the engine, and then published alone or with others.
  */
 public final class SendRing extends Turns implements SendQueue, GrownRings.Growing {
-    private static final int FIRST_SLOTS = 4;
+    private static final int FIRST_SLOTS = 2;
 
     /** Those from {@code retired} up to {@code staged}, in the slot of their index; replaced by more when they are all in use. */
     private volatile @Nullable SendRequest[] slots;

@@ -569,9 +569,9 @@ class CompletionRingTest {
     @Test
     void ringThatWasNotUsedBetweenTwoLooksIsSmallAgain() {
         GrownRings grown = grown(100);
-        add(8);
+        add(4);
         assertThat(grown.isEmpty()).isTrue();
-        add(92);
+        add(96);
         take(100);
         CompletionSlot next = ring.free();
         grown.shrinkUnused(Runnable::run);
