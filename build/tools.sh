@@ -28,7 +28,7 @@ run_command() {
         shift
         case $rules in
             # Programs that the command starts may be in other directories.
-            @[!/]*) rules=@$PWD/${rules#@} ;;
+            @[!/\ ]*) rules=@$PWD/${rules#@} ;;
         esac
     fi
     if [ "${1:-}" != -- ] || [ $# -lt 2 ]; then

@@ -99,7 +99,9 @@ final class RuledOperations implements BlockingOperations {
         if (made instanceof RdmaSocketChannel rdma) {
             return rdma.remote();
         }
-        return made == null ? null : (InetSocketAddress) made.socket().getRemoteSocketAddress();
+        return made == null
+                ? channel.attempted()
+                : (InetSocketAddress) made.socket().getRemoteSocketAddress();
     }
 
     @Override

@@ -351,9 +351,9 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
                 return isConnected();
             }
             try {
-                SocketChannel made = pending.result();
+                // Who looks meanwhile finds one of both.
+                adopt(pending.result());
                 attempt = null;
-                adopt(made);
                 return true;
             } catch (IOException e) {
                 close();
@@ -373,16 +373,19 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     @Override
     public boolean isConnectionPending() {
         SocketChannel made = chosen.channel();
-        return attempt != null || (made != null && made.isConnectionPending());
+        return made == null ? attempt != null : made.isConnectionPending();
     }
 
     @Override
     public @Nullable SocketAddress getRemoteAddress() throws IOException {
         chosen.requireOpen();
         SocketChannel made = chosen.channel();
-        if (made != null) {
-            return made.getRemoteAddress();
-        }
+        return made == null ? attempted() : made.getRemoteAddress();
+    }
+
+    /** {@return where an attempt connects to, null if there is none} */
+    @Nullable
+    InetSocketAddress attempted() {
         ConnectAttempt pending = attempt;
         return pending == null ? null : pending.to();
     }

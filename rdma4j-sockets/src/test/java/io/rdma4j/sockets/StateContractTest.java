@@ -111,6 +111,11 @@ class StateContractTest {
                 channel -> StateTable.address(channel.getRemoteAddress()));
         table.method("local address",
                 channel -> StateTable.address(channel.getLocalAddress()));
+        table.method("socket", channel -> channel.socket().isConnected() + " "
+                + channel.socket().isClosed() + " "
+                + StateTable.address(channel.socket().getRemoteSocketAddress()) + " "
+                + (channel.socket().getInetAddress() != null) + " "
+                + (channel.socket().getPort() > 0));
         table.method("shutdownInput", channel -> channel.shutdownInput().equals(channel));
         table.method("shutdownOutput", channel -> channel.shutdownOutput().equals(channel));
         table.method("read after shutdownInput", channel -> {

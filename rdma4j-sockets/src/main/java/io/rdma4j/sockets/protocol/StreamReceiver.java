@@ -25,7 +25,7 @@ final class StreamReceiver {
     /** How many bytes that were not read lie in the buffer before, or are to come there. */
     private int before;
 
-    /** Lengths of the messages that are not read completely; there is room for as many as there have been at a time, until all are read. */
+    /** Lengths of the messages that are not read completely; there is room for as many as there have been at a time; for very many, until all are read. */
     private int[] messages = new int[FIRST_MESSAGES];
     private int first;
     private int count;

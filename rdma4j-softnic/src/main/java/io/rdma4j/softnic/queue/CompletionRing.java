@@ -55,8 +55,8 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
     private volatile long taken;
     private volatile boolean isOverrun;
     private @Nullable GrownRings grown;
-    /** It is among them. Written by the engine's owner. */
-    private volatile boolean isGrown;
+    /** It is among them. For the engine's owner. */
+    private boolean isGrown;
     /** The end at the last {@link #shrinkIfUnused}. */
     private long seenEnd;
 
@@ -95,7 +95,7 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         grown = others;
     }
 
-    /** Is used no more. */
+    /** Is not among others that have grown any more. For the engine's owner. */
     public void close() {
         GrownRings others = grown;
         if (others != null) {
@@ -148,21 +148,22 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         return larger;
     }
 
-    /** Who takes reads slots only while there are completions in them, and says when it has them: it needs no turn for this. */
+    /** It does without the turn: who takes reads slots only while there are completions in them, and says when it has them. */
     @Override
-    public boolean shrinkIfUnused(Consumer<Runnable> asOwner) {
+    public void shrinkIfUnused(Consumer<Runnable> asOwner) {
         long now = end;
-        if (now != seenEnd || now != taken) {
-            seenEnd = now;
-            return false;
+        if (now == seenEnd && now == taken) {
+            asOwner.accept(this::shrinkIfEmpty);
         }
-        asOwner.accept(() -> {
-            if (isGrown && end == taken) {
-                slots = first();
-                isGrown = false;
-            }
-        });
-        return !isGrown;
+        seenEnd = now;
+    }
+
+    private void shrinkIfEmpty() {
+        if (end == taken) {
+            slots = first();
+            close();
+            isGrown = false;
+        }
     }
 
     /** {@return the completions from an index on, in so many slots} Who takes meanwhile finds each in the old slots as well. */

@@ -18,21 +18,20 @@ public final class GrownRings {
     /** What grows. */
     interface Growing {
         /**
-         * Gets back to its first size, if it is empty and nothing has passed it since the last call. For one thread, which must not own the
-         * engine: a thread that posts may hold the ring, and wait for the engine.
+         * Gets back to its first size and leaves the others, if it is empty and nothing has passed it since the last call. For one thread, which
+         * must not own the engine: a thread that posts may hold the ring, and wait for the engine.
          *
          * @param asOwner runs something as the engine's owner
-         * @return whether it has its first size
          */
-        boolean shrinkIfUnused(Consumer<Runnable> asOwner);
+        void shrinkIfUnused(Consumer<Runnable> asOwner);
     }
 
-    /** Adds one that has grown. It is forgotten when it has shrunk. */
+    /** Adds one that has grown. */
     void add(Growing ring) {
         rings.add(ring);
     }
 
-    /** Forgets one that is used no more. */
+    /** Forgets one that has shrunk, or is used no more. */
     void remove(Growing ring) {
         rings.remove(ring);
     }
@@ -49,6 +48,6 @@ public final class GrownRings {
      * @param asOwner runs something as the engine's owner
      */
     public void shrinkUnused(Consumer<Runnable> asOwner) {
-        rings.removeIf(ring -> ring.shrinkIfUnused(asOwner));
+        rings.forEach(ring -> ring.shrinkIfUnused(asOwner));
     }
 }

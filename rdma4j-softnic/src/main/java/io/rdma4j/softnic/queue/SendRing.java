@@ -61,11 +61,12 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
         grown = others;
     }
 
-    /** Is used no more. */
+    /** Is used no more. Within the monitor, while no thread posts. */
     public void close() {
         GrownRings others = grown;
         if (others != null) {
             others.remove(this);
+            grown = null;
         }
     }
 
@@ -166,19 +167,20 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
 
     /** The engine reads slots only of requests that are posted and not retired: it may go on meanwhile. */
     @Override
-    public synchronized boolean shrinkIfUnused(Consumer<Runnable> asOwner) {
+    public synchronized void shrinkIfUnused(Consumer<Runnable> asOwner) {
         long now = end;
-        if (now != seenEnd || now != staged || now != retired || !isFree()) {
-            seenEnd = now;
-            return false;
+        boolean isUnused = now == seenEnd && now == staged && now == retired && isFree();
+        seenEnd = now;
+        GrownRings others = grown;
+        if (isUnused && others != null) {
+            slots = first();
+            inlineUsed = 0;
+            if (!isInlineMemoryGiven) {
+                inlineMemory = null;
+            }
+            others.remove(this);
+            isGrown = false;
         }
-        slots = first();
-        inlineUsed = 0;
-        if (!isInlineMemoryGiven) {
-            inlineMemory = null;
-        }
-        isGrown = false;
-        return true;
     }
 
     /** {@return where a new slot keeps inline data} Each slot is kept when the ring grows, so memory is for those that are added. */

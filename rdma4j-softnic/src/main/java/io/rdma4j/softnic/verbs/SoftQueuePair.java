@@ -475,14 +475,18 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             if (shared != null) {
                 shared.detach(engineSide);
             }
-            if (inlineMemory != null) {
-                // A thread may be gathering inline data at this moment.
-                posting.ring().whenIdle(inlineMemory::free);
-            }
-            sendRing.close();
+            // A thread may be gathering inline data at this moment.
+            sendRing.whenIdle(this::freeSendRing);
             domain.remove(ObjectKind.QUEUE_PAIR, ObjectKind.QUEUE_PAIR, this);
             return this;
         });
+    }
+
+    private void freeSendRing() {
+        sendRing.close();
+        if (inlineMemory != null) {
+            inlineMemory.free();
+        }
     }
 
     @Override

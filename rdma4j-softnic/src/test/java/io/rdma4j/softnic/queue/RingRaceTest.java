@@ -16,6 +16,7 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -408,6 +409,11 @@ class RingRaceTest {
         assertThat(taken.get()).isEqualTo(count).isPositive();
         assertThat(sum.get()).isEqualTo(count * (count - 1) / 2);
         assertThat(shrunk.get()).isPositive();
+        // It was not forgotten while it grew.
+        for (int i = 0; i < LARGE; i++) {
+            add(ring, Objects.requireNonNull(ring.free()), i);
+        }
+        assertThat(grown.isEmpty()).isFalse();
     }
 
     @Test
@@ -449,6 +455,12 @@ class RingRaceTest {
         race.run();
         assertThat(published.get()).isPositive();
         assertThat(shrunk.get()).isPositive();
+        // It was not forgotten while it grew.
+        for (int i = 0; i < LARGE; i++) {
+            assertThat(ring.free()).isNotNull();
+            ring.stage();
+        }
+        assertThat(grown.isEmpty()).isFalse();
     }
 
     // ---------------------------------------------------------------- receives
