@@ -250,14 +250,12 @@ class Scenarios:
 
     def linux_killed_while_it_is_copied_to(self):
         """A C server of rcopy is killed in mid-copy; the Java client says so and ends."""
-        sh = self._linux.guest.sh
-        folder = Path(sockets.COPY_IN_GUEST).parent
-        sh(f"mkdir -p {folder}; mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}; rm -f {sockets.COPY_IN_GUEST}")
+        sockets.make_room_for_copy(self._linux.guest)
         server, is_ready = self._linux.start_server("rcopy", COPYING, tools.Ready(cm=sockets.COPY_PORT))
         self._note(server)
         self._must(is_ready, f"the server did not become ready: {errors(server)}")
         client = self._copy(self._java, self._linux, LARGE_FILE, sockets.COPY_IN_GUEST)
-        self._must(until(lambda: int(sh(f"stat -c %b {sockets.COPY_IN_GUEST} 2> /dev/null || echo 0")) > 0, 20),
+        self._must(until(lambda: int(self._linux.guest.sh(f"stat -c %b {sockets.COPY_IN_GUEST} 2> /dev/null || echo 0")) > 0, 20),
                    "nothing was copied")
         self._kill(server)
         self._must_fail_clearly(client, NOTICE_SECONDS, PEER_GONE + "|reset")

@@ -91,6 +91,14 @@ class Programs(Tool):
         return program, words
 
 
+def make_room_for_copy(guest):
+    folder = Path(COPY_IN_GUEST).parent
+    guest.sh(f"""
+        mkdir -p {folder}
+        mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}
+        rm -f {COPY_IN_GUEST}""")
+
+
 @dataclass(frozen=True)
 class Copies(Tool):
     """rcopy, whose copies are looked at."""
@@ -115,11 +123,7 @@ class Copies(Tool):
         if serving.is_java:
             COPY_HERE.unlink(missing_ok=True)
         else:
-            folder = Path(COPY_IN_GUEST).parent
-            serving.guest.sh(f"""
-                mkdir -p {folder}
-                mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}
-                rm -f {COPY_IN_GUEST}""")
+            make_room_for_copy(serving.guest)
 
     def check(self, cell, serving):
         if serving.is_java:
