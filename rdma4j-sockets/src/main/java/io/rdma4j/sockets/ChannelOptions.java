@@ -173,7 +173,8 @@ final class ChannelOptions {
                 of(RdmaSocketOptions.RDMA_IOMAPSIZE),
                 of(StandardSocketOptions.SO_KEEPALIVE),
                 of(ExtendedSocketOptions.TCP_KEEPIDLE), of(StandardSocketOptions.SO_REUSEADDR),
-                of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device, false);
+                of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device, false,
+                "");
     }
 
     /** {@return whether a buffer may become larger} Not one whose size was set, as with TCP. */

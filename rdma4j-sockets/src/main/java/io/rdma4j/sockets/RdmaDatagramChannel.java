@@ -56,6 +56,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final DatagramSocket socket;
     /** Of the datagram that was received last, under the lock of reading. */
     private @Nullable InetSocketAddress source;
+    private volatile String rule = "";
     private volatile @Nullable DatagramEndpoint endpoint;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress remoteAddress;
@@ -124,9 +125,14 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         return this;
     }
 
+    /** Lets those who watch see what rule has decided for RDMA; before it is bound. */
+    void decidedBy(String decided) {
+        rule = decided;
+    }
+
     private DatagramEndpoint bound(@Nullable InetSocketAddress local) throws IOException {
         DatagramEndpoint made = DatagramEndpoint.bind(SocketEngine.ofProcess(),
-                options.settings(), family, local, readiness);
+                options.settings().by(rule), family, local, readiness);
         endpoint = made;
         localAddress = made.localAddress();
         readiness.onReady(made.hasInput(), made.hasOutput());

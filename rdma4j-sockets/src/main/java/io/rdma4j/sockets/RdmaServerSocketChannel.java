@@ -47,6 +47,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
     private volatile boolean avoidsPortsOfTcp;
+    private volatile String rule = "";
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
@@ -77,6 +78,11 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
         avoidsPortsOfTcp = true;
     }
 
+    /** Lets those who watch see what rule has decided for RDMA; before it is bound. */
+    void decidedBy(String decided) {
+        rule = decided;
+    }
+
     /**
      * Binds to a local address and listens. C: {@index rbind}, {@index rlisten}.
      *
@@ -93,7 +99,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
             if (listener != null) {
                 throw new AlreadyBoundException();
             }
-            SocketSettings wanted = options.settings();
+            SocketSettings wanted = options.settings().by(rule);
             listener = SocketListener.listen(SocketEngine.ofProcess(),
                     avoidsPortsOfTcp ? wanted.avoidingPortsOfTcp() : wanted,
                     ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog,

@@ -72,6 +72,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
     private volatile boolean avoidsPortsOfTcp;
+    private volatile String rule = "";
     private final StreamReadiness readiness = new StreamReadiness(this);
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
@@ -275,6 +276,11 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         avoidsPortsOfTcp = true;
     }
 
+    /** Lets those who watch see what rule has decided for RDMA; before it connects. */
+    void decidedBy(String decided) {
+        rule = decided;
+    }
+
     private void startConnecting(InetSocketAddress to) throws IOException {
         stateLock.lock();
         try {
@@ -285,7 +291,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
                 case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
                     SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
-                            options.settings(), bound, to, readiness);
+                            options.settings().by(rule), bound, to, readiness);
                     if (avoidsPortsOfTcp) {
                         started.avoidPortsOfTcp();
                     }

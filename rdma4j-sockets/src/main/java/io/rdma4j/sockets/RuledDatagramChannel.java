@@ -106,8 +106,14 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     private DatagramChannel made(@Nullable Rule rule) throws IOException {
         return chosen.withOptions(rule != null && rule.way() == Way.RDMA
-                ? new RdmaDatagramChannel(provider(), family)
+                ? overRdma(rule)
                 : ofTheJdk(family));
+    }
+
+    private RdmaDatagramChannel overRdma(Rule rule) {
+        RdmaDatagramChannel made = new RdmaDatagramChannel(provider(), family);
+        made.decidedBy(rule.toString());
+        return made;
     }
 
     static DatagramChannel ofTheJdk(@Nullable ProtocolFamily family) throws IOException {

@@ -108,7 +108,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             Rule rule = rules.decide(Side.LISTEN, at);
             try {
                 switch (rule.way()) {
-                    case RDMA -> adoptRdma(openRdma(at, backlog));
+                    case RDMA -> adoptRdma(bound(overRdma(rule), at, backlog));
                     case TCP -> adoptTcp(openTcp(at, backlog));
                     case AUTO -> bindBoth(at, backlog, rule);
                 }
@@ -126,9 +126,10 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         return this;
     }
 
-    private RdmaServerSocketChannel openRdma(InetSocketAddress at, int backlog)
-            throws IOException {
-        return bound(new RdmaServerSocketChannel(provider(), family), at, backlog);
+    private RdmaServerSocketChannel overRdma(Rule rule) {
+        RdmaServerSocketChannel made = new RdmaServerSocketChannel(provider(), family);
+        made.decidedBy(rule.toString());
+        return made;
     }
 
     private ServerSocketChannel openTcp(InetSocketAddress at, int backlog) throws IOException {
@@ -172,7 +173,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         for (int i = 0; i < TRIES; i++) {
             ServerSocketChannel overTcp = openTcp(at, backlog);
             try {
-                RdmaServerSocketChannel overRdma = new RdmaServerSocketChannel(provider(), family);
+                RdmaServerSocketChannel overRdma = overRdma(rule);
                 overRdma.avoidPortsOfTcp();
                 overRdma = bound(overRdma, (InetSocketAddress) overTcp.getLocalAddress(), backlog);
                 adoptBoth(overRdma, overTcp);

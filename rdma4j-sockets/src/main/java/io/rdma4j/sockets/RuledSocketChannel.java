@@ -115,7 +115,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     /** {@return a channel of the kind, with the options so far; {@link Way#AUTO} is over RDMA, as long as TCP is the other way} */
     private SocketChannel open(Way way) throws IOException {
         return chosen.withOptions(switch (way) {
-            case RDMA -> new RdmaSocketChannel(provider(), family);
+            case RDMA -> overRdma();
             case TCP -> openOfTheJdk();
             case AUTO -> openBesideTcp();
         });
@@ -123,9 +123,22 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     /** A program that listens over TCP must not get the bytes by which iWARP begins, nor may iWARP keep the port from TCP. */
     private SocketChannel openBesideTcp() {
-        RdmaSocketChannel made = new RdmaSocketChannel(provider(), family);
+        RdmaSocketChannel made = overRdma();
         made.avoidPortsOfTcp();
         return made;
+    }
+
+    private RdmaSocketChannel overRdma() {
+        RdmaSocketChannel made = new RdmaSocketChannel(provider(), family);
+        showRule(made);
+        return made;
+    }
+
+    private void showRule(SocketChannel made) {
+        Rule decided = rule;
+        if (made instanceof RdmaSocketChannel overRdma && decided != null) {
+            overRdma.decidedBy(decided.toString());
+        }
     }
 
     private SocketChannel openOfTheJdk() throws IOException {
@@ -275,6 +288,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             if (made != null) {
                 if (!made.isConnected()) {
                     rule = decided;
+                    showRule(made);
                 }
                 return made;
             }

@@ -136,10 +136,10 @@ class SocketsBeanTest {
             channel.connect(listener.getLocalAddress());
             int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             Wait.until("it waits", () -> listeners(port)
-                    .equals(List.of(new SocketListenerData("127.0.0.1", port, 50, 1, 0))));
+                    .equals(List.of(new SocketListenerData("127.0.0.1", port, 50, 1, 0, ""))));
             listener.accept().close();
             assertThat(listeners(port))
-                    .containsExactly(new SocketListenerData("127.0.0.1", port, 50, 0, 0));
+                    .containsExactly(new SocketListenerData("127.0.0.1", port, 50, 0, 0, ""));
         }
     }
 

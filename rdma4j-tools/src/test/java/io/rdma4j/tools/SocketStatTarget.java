@@ -2,21 +2,22 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.sockets.RdmaDatagramChannel;
-import io.rdma4j.sockets.RdmaServerSocketChannel;
-import io.rdma4j.sockets.RdmaSocketChannel;
 import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
+import io.rdma4j.sockets.RuledSelectorProvider;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 
 /**
- * A program with a listener, a socket of datagrams, and a connection to itself, over which 1,000 bytes went that nobody has read; it sends as many for
- * each byte of input.
+ * A program with a listener and a connection to itself, both by rules, over which 1,000 bytes went that nobody has read, and a socket of datagrams; it
+ * sends as many for each byte of input.
  */
 final class SocketStatTarget {
     private static final int BYTES = 1000;
@@ -24,9 +25,10 @@ final class SocketStatTarget {
     private SocketStatTarget() {}
 
     public static void main(String[] arguments) throws Exception {
-        try (RdmaServerSocketChannel listener = RdmaSockets.openServerSocketChannel()) {
+        SelectorProvider ruled = new RuledSelectorProvider("listen:*=rdma,*:1=tcp,rdma");
+        try (ServerSocketChannel listener = ruled.openServerSocketChannel()) {
             listener.bind(new InetSocketAddress(arguments[0], 0), 7);
-            try (RdmaSocketChannel channel = RdmaSockets.openSocketChannel()) {
+            try (SocketChannel channel = ruled.openSocketChannel()) {
                 channel.connect(Objects.requireNonNull(listener.getLocalAddress()));
                 try (SocketChannel accepted = Objects.requireNonNull(listener.accept());
                         RdmaDatagramChannel datagrams = RdmaSockets.openDatagramChannel()

@@ -51,15 +51,16 @@ class SocketStatTest {
         assertThat(tools.out())
                 .startsWith("process " + target.pid() + " (" + SocketStatTarget.class.getName()
                         + ")\n  State ")
-                .containsPattern("\n  LISTEN +0 +7  " + server + " +\\*\n")
+                .containsPattern(
+                        "\n  LISTEN +0 +7  " + server + " +\\*\n    rule:listen:\\*=rdma\n")
                 .containsPattern("\n  ESTABLISHED +0 +0  " + client + " +" + server
                         + "\n    roce_lo qp:0x[0-9a-f]{6} way:[a-z]+ connect " + buffers
                         + "384 snd_credits:383 rcv_room:131072 snd_room:130072"
-                        + " bytes_received:0 bytes_sent:1000 age:\\d+\\.\\d{3}s\n")
+                        + " bytes_received:0 bytes_sent:1000 rule:rdma age:\\d+\\.\\d{3}s\n")
                 .containsPattern("\n  ESTABLISHED +999 +0  " + server + " +" + client
                         + "\n    roce_lo qp:0x[0-9a-f]{6} way:[a-z]+ accept " + buffers
                         + "383 snd_credits:384 rcv_room:130072 snd_room:131072"
-                        + " bytes_received:1000 bytes_sent:0 age:");
+                        + " bytes_received:1000 bytes_sent:0 rule:listen:\\*=rdma age:");
     }
 
     @Test
@@ -73,7 +74,8 @@ class SocketStatTest {
         assertThat(tools.out()).contains("\"state\":\"DATAGRAM\",\"local\":\"" + datagrams
                 + "\",\"peer\":\"*\",\"receive_buffer\":131072,\"send_buffer\":131072,"
                 + "\"waiting\":1,\"leaving\":0,\"peers\":1,\"received_datagrams\":2,",
-                "\"introduced_datagrams\":1,\"age_ms\":", "\"way\":\"\",\"address\":\""
+                "\"introduced_datagrams\":1,\"rule\":\"\",\"age_ms\":",
+                "\"way\":\"\",\"address\":\""
                         + Loopback.OWN + "\"}]}");
     }
 
@@ -92,12 +94,13 @@ class SocketStatTest {
         assertThat(tools.out())
                 .startsWith("[{\"pid\":" + target.pid() + ",\"program\":\""
                         + SocketStatTarget.class.getName() + "\",\"state\":\"LISTEN\",\"local\":\""
-                        + server + "\",\"backlog\":7,\"waiting\":0,\"answered\":0},{")
+                        + server
+                        + "\",\"backlog\":7,\"waiting\":0,\"answered\":0,\"rule\":\"listen:*=rdma\"},{")
                 .contains("\"side\":\"accept\",\"device\":\"roce_lo\",\"queue_pair\":",
                         "\"readable\":999,\"unacknowledged\":0,\"receive_credits\":383,"
                                 + "\"send_credits\":384,",
                         "\"received_bytes\":1000,\"sent_bytes\":0,\"mapped_bytes\":0,"
-                                + "\"keepalive_seconds\":0,\"age_ms\":");
+                                + "\"keepalive_seconds\":0,\"rule\":\"listen:*=rdma\",\"age_ms\":");
     }
 
     @Test

@@ -254,7 +254,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
                     settings.sendBytes(), arrivals.size(),
                     sides.values().stream().mapToInt(each -> each.queue.leaving()).sum(),
                     peers.size(), done.received(), done.receivedBytes(), done.dropped(),
-                    done.sent(), done.sentBytes(), done.introduced(),
+                    done.sent(), done.sentBytes(), done.introduced(), settings.rule(),
                     TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - boundNs), pairs);
         } finally {
             lock.unlock();
@@ -368,7 +368,7 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         if (isNew && SocketEvents.recordsDatagramPeers()) {
             DatagramQueue queue = from.side().queue;
             SocketEvents.datagramPeer(new SocketEvents.Ends(queue.local(), source, queue.device(),
-                    queue.number()), read.queuePairNumber());
+                    queue.number(), settings.rule()), read.queuePairNumber());
         }
         if (read.hasData()) {
             introduce(from, source, false);

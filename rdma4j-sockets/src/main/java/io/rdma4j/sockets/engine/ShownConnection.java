@@ -21,17 +21,21 @@ final class ShownConnection {
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
     private final int queuePair;
+    private final String rule;
     private boolean wasAccepted;
     private long establishedNs;
 
     /**
      * @param id has a device
      * @param queuePair the number of its queue pair
+     * @param rule that has decided for it, empty if none has
      */
-    ShownConnection(ConnectionState state, StreamSettings settings, CmId id, int queuePair) {
+    ShownConnection(ConnectionState state, StreamSettings settings, CmId id, int queuePair,
+            String rule) {
         this.state = state;
         this.settings = settings;
         this.queuePair = queuePair;
+        this.rule = rule;
         device = id.context().device().name();
         localAddress = id.localAddress();
         peerAddress = id.peerAddress();
@@ -68,7 +72,7 @@ final class ShownConnection {
                 figures.readable(), figures.unacknowledged(), figures.receiveCredits(),
                 figures.sendCredits(), figures.receiveRoom(), figures.sendRoom(),
                 figures.receivedBytes(), figures.sentBytes(), figures.mappedBytes(),
-                keepaliveSeconds,
+                keepaliveSeconds, rule,
                 state.isConnecting()
                         ? 0
                         : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - establishedNs));
@@ -93,7 +97,7 @@ final class ShownConnection {
 
     /** {@return what events tell of it} */
     SocketEvents.Ends ends() {
-        return new SocketEvents.Ends(localAddress, peerAddress, device, queuePair);
+        return new SocketEvents.Ends(localAddress, peerAddress, device, queuePair, rule);
     }
 
     /** The application has accepted it. */

@@ -119,7 +119,8 @@ public final class SocketConnection
                 wanted.keepalive() ? wanted.keepaliveSeconds() : 0);
         output = new StreamOutput(engine, lock, state, progress, queue, memory, growth, probes,
                 copying);
-        shown = new ShownConnection(state, settings, id, queue.queuePair().number());
+        shown = new ShownConnection(state, settings, id, queue.queuePair().number(),
+                wanted.rule());
         end = new ConnectionEnd(engine, lock, state, copying, shown, parts);
         wait = new ConnectionWait(engine, lock);
     }

@@ -246,7 +246,8 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
         if (SocketEvents.recordsConnects() && !isDone()) {
             SocketConnection made = connection;
             SocketEvents.connect(outcome,
-                    made == null ? new SocketEvents.Ends(local, peer, "", 0) : made.ends(),
+                    made == null ? new SocketEvents.Ends(local, peer, "", 0, settings.rule())
+                            : made.ends(),
                     System.nanoTime() - startedNs, why);
         }
     }

@@ -110,7 +110,8 @@ public final class SocketListener
         lock.lock();
         try {
             return new SocketListenerData(localAddress.getAddress().getHostAddress(),
-                    localAddress.getPort(), backlog, established.size(), answered.size());
+                    localAddress.getPort(), backlog, established.size(), answered.size(),
+                    settings.rule());
         } finally {
             lock.unlock();
         }

@@ -27,28 +27,36 @@ import org.jspecify.annotations.Nullable;
  * @param typeOfService of the packets
  * @param device the name of the device, null for that of the route
  * @param avoidsPortsOfTcp whether what is bound does without iWARP, whose ports are those of TCP
+ * @param rule by which the application goes over RDMA, for who watches; empty for none
  */
 public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
         boolean growsReceive, int sends, int credits, int inlineBytes, int mappings,
         boolean keepalive, int keepaliveSeconds, boolean reuseAddress, int typeOfService,
-        @Nullable String device, boolean avoidsPortsOfTcp) {
+        @Nullable String device, boolean avoidsPortsOfTcp, String rule) {
     /** The sizes of librdmacm; {@code tcp_keepalive_time} of Linux. */
     public static final SocketSettings DEFAULT = new SocketSettings(BufferSize.usual(),
             BufferSize.usual(), !BufferSize.isFixed(), !BufferSize.isFixed(), 384, 384, 64, 0,
-            false, 7200, false, 0, null, false);
+            false, 7200, false, 0, null, false, "");
 
     /** {@return the same on a device that is named} */
     SocketSettings on(RdmaDevice named) {
         return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
                 inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
-                named.name(), avoidsPortsOfTcp);
+                named.name(), avoidsPortsOfTcp, rule);
     }
 
     /** {@return the same for a listener beside one of TCP} */
     public SocketSettings avoidingPortsOfTcp() {
         return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
                 inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
-                device, true);
+                device, true, rule);
+    }
+
+    /** {@return the same by a rule} */
+    public SocketSettings by(String decided) {
+        return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
+                inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
+                device, avoidsPortsOfTcp, decided);
     }
 
     /** {@return what a stream on a device gets} The device may allow less than is wanted. */

@@ -23,9 +23,11 @@ package io.rdma4j.tools.stat;
  * @param sentBytes how much was sent
  * @param mappedBytes how much was written to mapped memory
  * @param keepaliveSeconds 0 for none
+ * @param rule by which it goes over RDMA, empty if no rules have decided
  * @param ageMs since when it is established, in milliseconds
  */
 record ConnectionReading(String device, int queuePair, String way, String side, String state,
         String local, String peer, int receiveBuffer, int sendBuffer, int readable,
         int unacknowledged, int receiveCredits, int sendCredits, long receiveRoom, long sendRoom,
-        long receivedBytes, long sentBytes, long mappedBytes, int keepaliveSeconds, long ageMs) {}
+        long receivedBytes, long sentBytes, long mappedBytes, int keepaliveSeconds, String rule,
+        long ageMs) {}

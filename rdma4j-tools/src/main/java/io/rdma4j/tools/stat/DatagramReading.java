@@ -19,12 +19,13 @@ import java.util.List;
  * @param sentDatagrams how many were sent
  * @param sentBytes how many bytes they had
  * @param introducedDatagrams how many of them went over UDP
+ * @param rule by which they go over RDMA, empty if no rules have decided
  * @param ageMs since when it is bound, in milliseconds
  * @param queuePairs those it has
  */
 record DatagramReading(String local, String peer, int receiveBuffer, int sendBuffer, int waiting,
         int leaving, int peers, long receivedDatagrams, long receivedBytes, long droppedDatagrams,
-        long sentDatagrams, long sentBytes, long introducedDatagrams, long ageMs,
+        long sentDatagrams, long sentBytes, long introducedDatagrams, String rule, long ageMs,
         List<QueuePair> queuePairs) {
     /**
      * A queue pair.

@@ -44,6 +44,7 @@ final class SocketsJson {
         object.put("backlog", listener.backlog());
         object.put("waiting", listener.waiting());
         object.put("answered", listener.answered());
+        object.put("rule", listener.rule());
         return object;
     }
 
@@ -66,6 +67,7 @@ final class SocketsJson {
         object.put("sent_bytes", each.sentBytes());
         object.put("mapped_bytes", each.mappedBytes());
         object.put("keepalive_seconds", each.keepaliveSeconds());
+        object.put("rule", each.rule());
         object.put("age_ms", each.ageMs());
         return object;
     }
@@ -84,6 +86,7 @@ final class SocketsJson {
         object.put("sent_datagrams", each.sentDatagrams());
         object.put("sent_bytes", each.sentBytes());
         object.put("introduced_datagrams", each.introducedDatagrams());
+        object.put("rule", each.rule());
         object.put("age_ms", each.ageMs());
         object.put("queue_pairs", each.queuePairs().stream().map(SocketsJson::queuePair).toList());
         return object;

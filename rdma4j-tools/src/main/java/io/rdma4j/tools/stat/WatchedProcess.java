@@ -277,7 +277,8 @@ final class WatchedProcess implements Closeable {
                     listeners.add(new ListenerReading(address(each, "local"),
                             value(each, "backlog", Integer.class),
                             value(each, "waiting", Integer.class),
-                            value(each, "answered", Integer.class)));
+                            value(each, "answered", Integer.class),
+                            value(each, "rule", String.class)));
                 }
             }
         }
@@ -298,7 +299,8 @@ final class WatchedProcess implements Closeable {
                 value(from, "sendCredits", Integer.class), value(from, "receiveRoom", Long.class),
                 value(from, "sendRoom", Long.class), value(from, "receivedBytes", Long.class),
                 value(from, "sentBytes", Long.class), value(from, "mappedBytes", Long.class),
-                value(from, "keepaliveSeconds", Integer.class), value(from, "ageMs", Long.class));
+                value(from, "keepaliveSeconds", Integer.class), value(from, "rule", String.class),
+                value(from, "ageMs", Long.class));
     }
 
     private static DatagramReading datagrams(CompositeData from, Map<String, String> ways)
@@ -321,8 +323,8 @@ final class WatchedProcess implements Closeable {
                 value(from, "receivedBytes", Long.class),
                 value(from, "droppedDatagrams", Long.class),
                 value(from, "sentDatagrams", Long.class), value(from, "sentBytes", Long.class),
-                value(from, "introducedDatagrams", Long.class), value(from, "ageMs", Long.class),
-                pairs);
+                value(from, "introducedDatagrams", Long.class), value(from, "rule", String.class),
+                value(from, "ageMs", Long.class), pairs);
     }
 
     /** {@return an address and port, in brackets if the address has colons} */

@@ -39,6 +39,11 @@ final class DatagramPeerEvent extends Event {
     @Description("Number of this side's queue pair")
     int queuePair;
 
+    @Label("Rule")
+    @Description("By which it goes over RDMA, empty if no rules have decided")
+    @Nullable
+    String rule;
+
     @Label("Remote Queue Pair")
     @Description("Number of the peer's queue pair")
     int remoteQueuePair;

@@ -39,6 +39,11 @@ final class SocketAcceptEvent extends Event {
     @Description("Number of the queue pair")
     int queuePair;
 
+    @Label("Rule")
+    @Description("By which it goes over RDMA, empty if no rules have decided")
+    @Nullable
+    String rule;
+
     @Label("Queued")
     @Description("How long it stood before it was accepted")
     @Timespan(Timespan.NANOSECONDS)

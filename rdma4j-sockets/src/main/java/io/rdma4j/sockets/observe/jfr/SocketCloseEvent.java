@@ -40,6 +40,11 @@ final class SocketCloseEvent extends Event {
     @Description("Number of the queue pair")
     int queuePair;
 
+    @Label("Rule")
+    @Description("By which it goes over RDMA, empty if no rules have decided")
+    @Nullable
+    String rule;
+
     @Label("Lifetime")
     @Description("How long it was connected")
     @Timespan(Timespan.NANOSECONDS)

@@ -44,6 +44,11 @@ final class SocketConnectEvent extends Event {
     @Description("Number of the queue pair, 0 for none")
     int queuePair;
 
+    @Label("Rule")
+    @Description("By which it goes over RDMA, empty if no rules have decided")
+    @Nullable
+    String rule;
+
     @Label("Elapsed")
     @Description("How long it took")
     @Timespan(Timespan.NANOSECONDS)

@@ -49,9 +49,10 @@ public final class SocketEvents {
      * @param local null if it has no address yet
      * @param device the name, empty for none yet
      * @param queuePair its number, 0 for none yet
+     * @param rule by which it goes over RDMA, empty for none
      */
     public record Ends(@Nullable InetSocketAddress local, InetSocketAddress remote, String device,
-            int queuePair) {}
+            int queuePair, String rule) {}
 
     /** The first socket is opened, see {@link EventClasses#prepare}. */
     public static void prepare() {
@@ -92,6 +93,7 @@ public final class SocketEvents {
             event.remote = text(ends.remote());
             event.device = ends.device();
             event.queuePair = ends.queuePair();
+            event.rule = ends.rule();
             event.elapsed = elapsedNs;
             event.reason = text(reason);
             event.commit();
@@ -106,6 +108,7 @@ public final class SocketEvents {
             event.remote = text(ends.remote());
             event.device = ends.device();
             event.queuePair = ends.queuePair();
+            event.rule = ends.rule();
             event.queued = queuedNs;
             event.commit();
         }
@@ -124,6 +127,7 @@ public final class SocketEvents {
             event.remote = text(ends.remote());
             event.device = ends.device();
             event.queuePair = ends.queuePair();
+            event.rule = ends.rule();
             event.lifetime = lifetimeNs;
             event.sentBytes = sentBytes;
             event.receivedBytes = receivedBytes;
@@ -152,6 +156,7 @@ public final class SocketEvents {
             event.remote = text(ends.remote());
             event.device = ends.device();
             event.queuePair = ends.queuePair();
+            event.rule = ends.rule();
             event.remoteQueuePair = remoteQueuePair;
             event.commit();
         }

@@ -22,6 +22,7 @@ import java.util.List;
  * @param sentDatagrams how many datagrams were sent
  * @param sentBytes how many bytes they had
  * @param introducedDatagrams how many of those that were sent went over UDP, to introduce this side to a peer
+ * @param rule by which they go over RDMA, as it was written; empty if no rules have decided
  * @param ageMs how long it is bound, in milliseconds
  * @param queuePairs of the local addresses it was used with
  * @since 0.1.0
@@ -29,7 +30,7 @@ import java.util.List;
 public record DatagramSocketData(String localAddress, int localPort, String peerAddress,
         int peerPort, int receiveBuffer, int sendBuffer, int waiting, int leaving, int peers,
         long receivedDatagrams, long receivedBytes, long droppedDatagrams, long sentDatagrams,
-        long sentBytes, long introducedDatagrams, long ageMs,
+        long sentBytes, long introducedDatagrams, String rule, long ageMs,
         List<DatagramQueuePairData> queuePairs) {
     /** Takes a copy of the list. */
     public DatagramSocketData {

@@ -27,6 +27,7 @@ package io.rdma4j.sockets.observe.jmx;
  * @param sentBytes how many bytes of the stream were sent
  * @param mappedBytes how many bytes were written to memory that the peer has mapped
  * @param keepaliveSeconds after which time an idle peer is probed, 0 for never
+ * @param rule by which it goes over RDMA, as it was written: of the side that connects the one for that address, of the other the listener's; empty if no rules have decided
  * @param ageMs how long it has been established, in milliseconds; 0 if it is not
  * @since 0.1.0
  */
@@ -34,4 +35,4 @@ public record SocketConnectionData(String device, int queuePair, String side, St
         String localAddress, int localPort, String peerAddress, int peerPort, int receiveBuffer,
         int sendBuffer, int readable, int unacknowledged, int receiveCredits, int sendCredits,
         long receiveRoom, long sendRoom, long receivedBytes, long sentBytes, long mappedBytes,
-        int keepaliveSeconds, long ageMs) {}
+        int keepaliveSeconds, String rule, long ageMs) {}

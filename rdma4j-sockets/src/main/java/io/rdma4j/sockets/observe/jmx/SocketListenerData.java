@@ -9,7 +9,8 @@ package io.rdma4j.sockets.observe.jmx;
  * @param backlog how many connections may stand that the application has not accepted
  * @param waiting how many do
  * @param answered how many more have been answered and do not stand yet
+ * @param rule by which it listens over RDMA, as it was written; empty if no rules have decided
  * @since 0.1.0
  */
 public record SocketListenerData(String localAddress, int localPort, int backlog, int waiting,
-        int answered) {}
+        int answered, String rule) {}
