@@ -70,6 +70,7 @@ final class ChannelOptions {
 
     private final Set<SocketOption<?>> supported;
     private final Map<SocketOption<?>, Object> values = new HashMap<>();
+    private boolean hasSizesOfTcp;
 
     ChannelOptions(Set<SocketOption<?>> supported) {
         this.supported = supported;
@@ -162,11 +163,25 @@ final class ChannelOptions {
         return supported.contains(name) ? get(name) : name.type().cast(initial(name));
     }
 
+    /**
+     * Gives buffers twice the size that is set, as Linux does with those of TCP: for a program that expects TCP. What {@link #get} returns is what
+     * was set.
+     */
+    synchronized void countSizesAsTcp() {
+        hasSizesOfTcp = true;
+    }
+
+    private int bytesOf(SocketOption<Integer> size) {
+        long wanted = of(size);
+        boolean isDoubled = hasSizesOfTcp && values.containsKey(size);
+        return bytes(isDoubled ? 2 * wanted : wanted);
+    }
+
     /** {@return what a connection gets} Sizes are hints, which are brought into the possible range. */
     synchronized SocketSettings settings() {
         String device = get(RdmaSocketOptions.RDMA_DEVICE);
-        return new SocketSettings(bytes(of(StandardSocketOptions.SO_SNDBUF)),
-                bytes(of(StandardSocketOptions.SO_RCVBUF)),
+        return new SocketSettings(bytesOf(StandardSocketOptions.SO_SNDBUF),
+                bytesOf(StandardSocketOptions.SO_RCVBUF),
                 mayGrow(StandardSocketOptions.SO_SNDBUF), mayGrow(StandardSocketOptions.SO_RCVBUF),
                 of(RdmaSocketOptions.RDMA_SQSIZE),
                 of(RdmaSocketOptions.RDMA_RQSIZE), of(RdmaSocketOptions.RDMA_INLINE),
@@ -182,7 +197,7 @@ final class ChannelOptions {
         return !values.containsKey(size) && SocketSettings.DEFAULT.growsSend();
     }
 
-    private static int bytes(int wanted) {
+    private static int bytes(long wanted) {
         return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
     }
 

@@ -78,9 +78,14 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
         avoidsPortsOfTcp = true;
     }
 
-    /** Lets those who watch see what rule has decided for RDMA; before it is bound. */
-    void decidedBy(String decided) {
+    /**
+     * What it is for a program that expects TCP, by a rule; before it is bound.
+     *
+     * @param decided the rule, for those who watch
+     */
+    void insteadOfTcp(String decided) {
         rule = decided;
+        options.countSizesAsTcp();
     }
 
     /**

@@ -276,9 +276,14 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         avoidsPortsOfTcp = true;
     }
 
-    /** Lets those who watch see what rule has decided for RDMA; before it connects. */
-    void decidedBy(String decided) {
+    /**
+     * What it is for a program that expects TCP, by a rule; before it connects.
+     *
+     * @param decided the rule, for those who watch
+     */
+    void insteadOfTcp(String decided) {
         rule = decided;
+        options.countSizesAsTcp();
     }
 
     private void startConnecting(InetSocketAddress to) throws IOException {

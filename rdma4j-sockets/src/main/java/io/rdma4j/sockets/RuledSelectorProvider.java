@@ -29,7 +29,7 @@ import java.util.Objects;
  * </pre>
  *
  * <p>{@code docs/howto/sockets.md} has the rules. Pipes and channels of Unix domain sockets are those of the JDK, and so are datagram
- * channels unless a rule is for them. Thread safe.
+ * channels unless a rule is for them. Buffers over RDMA have twice the size that {@code SO_SNDBUF} and {@code SO_RCVBUF} set, as Linux has it over TCP. Thread safe.
  *
  * @since 0.1.0
  */

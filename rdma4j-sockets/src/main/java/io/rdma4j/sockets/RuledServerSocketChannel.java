@@ -128,7 +128,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
 
     private RdmaServerSocketChannel overRdma(Rule rule) {
         RdmaServerSocketChannel made = new RdmaServerSocketChannel(provider(), family);
-        made.decidedBy(rule.toString());
+        made.insteadOfTcp(rule.toString());
         return made;
     }
 

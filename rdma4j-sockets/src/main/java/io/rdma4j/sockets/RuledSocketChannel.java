@@ -130,14 +130,14 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     private RdmaSocketChannel overRdma() {
         RdmaSocketChannel made = new RdmaSocketChannel(provider(), family);
-        showRule(made);
+        giveRule(made);
         return made;
     }
 
-    private void showRule(SocketChannel made) {
+    private void giveRule(SocketChannel made) {
         Rule decided = rule;
         if (made instanceof RdmaSocketChannel overRdma && decided != null) {
-            overRdma.decidedBy(decided.toString());
+            overRdma.insteadOfTcp(decided.toString());
         }
     }
 
@@ -288,7 +288,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             if (made != null) {
                 if (!made.isConnected()) {
                     rule = decided;
-                    showRule(made);
+                    giveRule(made);
                 }
                 return made;
             }

@@ -99,6 +99,27 @@ class GrowingBuffersTest {
         }
     }
 
+    /** As Linux counts sizes of TCP. */
+    @Test
+    void programThatExpectsTcpGetsTwiceTheSizeThatItSets() throws Exception {
+        try (ServerSocketChannel listener = new RuledSelectorProvider("rdma")
+                .openServerSocketChannel();
+                SocketChannel channel = new RuledSelectorProvider("auto").openSocketChannel()) {
+            listener.setOption(StandardSocketOptions.SO_RCVBUF, 16384);
+            listener.bind(Transport.loopback(0));
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, 16384);
+            channel.connect(listener.getLocalAddress());
+            try (Connected connected = new Connected(channel, listener.accept())) {
+                assertThat(end(connected.peer()).receiveBuffer()).isEqualTo(32768);
+                assertThat(end(channel).sendBuffer()).isEqualTo(32768);
+                assertThat(end(channel).receiveBuffer()).isEqualTo(USUAL);
+                assertThat(channel.getOption(StandardSocketOptions.SO_SNDBUF)).isEqualTo(16384);
+                assertThat(connected.peer().getOption(StandardSocketOptions.SO_RCVBUF))
+                        .isEqualTo(16384);
+            }
+        }
+    }
+
     @Test
     void bufferWhoseSizeWasSetKeepsIt() throws Exception {
         try (ServerSocketChannel listener = RdmaSockets.openServerSocketChannel();
