@@ -56,6 +56,11 @@ public final class SendRequest {
     private int windowRkey;
 
     private boolean isCarriedOut;
+    /** Of a reliable connection of RoCE: what {@link #begin} has noted. */
+    private long firstPsn;
+    private long endPsn;
+    private long messageNumber;
+    private long receiveNumber;
 
     /**
      * @param maxElements scatter/gather elements it can hold
@@ -356,6 +361,46 @@ public final class SendRequest {
     /** {@return whether it concerns this side alone and takes no packet} */
     public boolean isLocal() {
         return (traits & IS_LOCAL) != 0;
+    }
+
+    /**
+     * Notes the packets that it consists of; the first is about to be sent.
+     *
+     * @param first number of the first one
+     * @param end number of the packet behind the last
+     * @param message its number among the messages to the peer, from 1; where it takes several requests of the wire that of the last one sent
+     * @param receive how many receive requests of the peer messages up to this one consume
+     */
+    public void begin(long first, long end, long message, long receive) {
+        firstPsn = first;
+        endPsn = end;
+        messageNumber = message;
+        receiveNumber = receive;
+    }
+
+    /** Another request of the wire belongs to it. */
+    public void messageNumber(long message) {
+        messageNumber = message;
+    }
+
+    /** {@return the number of its first packet, since it has begun} */
+    public long firstPsn() {
+        return firstPsn;
+    }
+
+    /** {@return the number of the packet behind its last} */
+    public long endPsn() {
+        return endPsn;
+    }
+
+    /** {@return its number among the messages to the peer} */
+    public long messageNumber() {
+        return messageNumber;
+    }
+
+    /** {@return how many receive requests of the peer messages up to this one consume} */
+    public long receiveNumber() {
+        return receiveNumber;
     }
 
     /** {@return whether a local operation has been carried out} */

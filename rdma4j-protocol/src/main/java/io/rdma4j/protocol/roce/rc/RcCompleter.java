@@ -110,11 +110,12 @@ final class RcCompleter {
         long through = end;
         boolean isResponseMissing = false;
         for (long i = window.oldest; i < window.begun; i++) {
-            long firstPsn = window.packets(i).firstPsn;
+            SendRequest request = window.queue.request(i);
+            long firstPsn = request.firstPsn();
             if (firstPsn >= end) {
                 break;
             }
-            if (window.queue.request(i).awaitsResponse()) {
+            if (request.awaitsResponse()) {
                 long answered = Math.max(window.una, firstPsn);
                 isResponseMissing = end > answered;
                 through = Math.min(end, answered);
@@ -146,7 +147,7 @@ final class RcCompleter {
         // [IBTA 9.5-1]
         while (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
-            if (window.packets(window.oldest).endPsn > window.una
+            if (request.endPsn() > window.una
                     || (request.isLocal() && !request.isCarriedOut())) {
                 break;
             }
@@ -219,7 +220,7 @@ final class RcCompleter {
             return;
         }
         WorkCompletionStatus status = statusOf(syndrome);
-        if (psn == window.una || psn < window.packets(window.oldest).endPsn) {
+        if (psn == window.una || window.isWithinOldest(psn)) {
             // Also if earlier responses to a READ were lost, or withdrawn: the rest of it was refused, so it cannot succeed.
             queuePair.failOldest(status);
         } else {
@@ -257,9 +258,8 @@ final class RcCompleter {
         }
         for (long i = window.oldest; i < window.begun; i++) {
             SendRequest request = window.queue.request(i);
-            RequestPackets packets = window.packets(i);
-            long expected = Math.max(window.una, packets.firstPsn);
-            if (psn >= packets.endPsn) {
+            long expected = Math.max(window.una, request.firstPsn());
+            if (psn >= request.endPsn()) {
                 if (request.awaitsResponse()) {
                     acknowledgeThrough(psn, nowNs);
                     return;
@@ -268,7 +268,7 @@ final class RcCompleter {
             }
             if (!request.awaitsResponse()) {
                 // A response to a request that needs none acknowledges at least the requests before it.
-                acknowledgeThrough(packets.firstPsn, nowNs);
+                acknowledgeThrough(request.firstPsn(), nowNs);
                 failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
                 return;
             }
@@ -278,7 +278,7 @@ final class RcCompleter {
             }
             advance(expected, nowNs);
             if (queuePair.isAlive()) {
-                place(packet, psn, request, packets.firstPsn, nowNs);
+                place(packet, psn, request, request.firstPsn(), nowNs);
             }
             return;
         }

@@ -87,7 +87,7 @@ final class RcRequester {
     /** {@return whether the peer has shown a receive request for the oldest unfinished message} */
     boolean isReceiverReady() {
         return window.oldest < window.begun
-                && window.packets(window.oldest).receiveNumber <= receiveLimit;
+                && window.queue.request(window.oldest).receiveNumber() <= receiveLimit;
     }
 
     /** Sends again from the oldest packet that is not acknowledged, which is known to be lost. */
@@ -230,9 +230,9 @@ final class RcRequester {
     private long newestToAsk() {
         long end = window.next;
         for (long i = window.oldest; i < window.begun; i++) {
-            RequestPackets packets = window.packets(i);
-            if (window.queue.request(i).awaitsResponse() && packets.endPsn > window.una) {
-                end = Math.min(end, packets.firstPsn);
+            SendRequest request = window.queue.request(i);
+            if (request.awaitsResponse() && request.endPsn() > window.una) {
+                end = Math.min(end, request.firstPsn());
                 break;
             }
         }
@@ -262,7 +262,7 @@ final class RcRequester {
             }
             request.carriedOut();
         }
-        window.sent(0);
+        window.sent(request, 0);
         queuePair.onLocalOperation(nowNs);
     }
 
@@ -282,18 +282,17 @@ final class RcRequester {
     }
 
     private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
-        RequestPackets packets = window.current();
-        boolean isLimited = packets.receiveNumber > receiveLimit && request.consumesReceive();
+        boolean isLimited = request.receiveNumber() > receiveLimit && request.consumesReceive();
         if (isLimited && window.una != window.next && !isAsking) {
             // [IBTA 9.7.7-1]
             // Without credit one packet at a time may be sent, to get new credits. IBTA 9.7.7.2.
             return false;
         }
         long psn = window.next;
-        long offset = (psn - packets.firstPsn) * attributes.mtu;
-        int span = isLimited || psn + 1 == packets.endPsn ? 1 : span(request, packets, offset);
-        boolean isFirst = psn == packets.firstPsn;
-        boolean isLast = psn + span == packets.endPsn;
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        int span = isLimited || psn + 1 == request.endPsn() ? 1 : span(request, offset);
+        boolean isFirst = psn == request.firstPsn();
+        boolean isLast = psn + span == request.endPsn();
         // [IBTA 9.7.3-2]
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
         boolean acknowledge = isLast || isLimited || isAsking
@@ -328,9 +327,9 @@ final class RcRequester {
      * {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory, and go all
      * for the first time or all again.
      */
-    private int span(SendRequest request, RequestPackets packets, long offset) {
-        long left = packets.endPsn - window.next;
-        boolean isFirst = window.next == packets.firstPsn;
+    private int span(SendRequest request, long offset) {
+        long left = request.endPsn() - window.next;
+        boolean isFirst = window.next == request.firstPsn();
         int most = isAsking ? 1 : attributes.maxSegments(host, isFirst, left,
                 congestion.packets() / 4);
         if (most == 1) {
@@ -363,13 +362,13 @@ final class RcRequester {
             long chunk = window.reads.capacity() > 1
                     ? Math.max(1, congestion.packets() / 2)
                     : congestion.packets();
-            end = Math.min(window.current().endPsn, psn + chunk);
+            end = Math.min(request.endPsn(), psn + chunk);
             if (end - psn > room) {
                 return false;
             }
-            window.beginRead(end);
+            window.beginRead(request, end);
         }
-        long offset = (psn - window.current().firstPsn) * attributes.mtu;
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
         long length = Math.min(request.length() - offset, (end - psn) * attributes.mtu);
         begin(out, Opcode.RC_READ_REQUEST, psn, true, false);
         out.rdma(request.remoteAddress() + offset, request.rkey(), length);
@@ -451,7 +450,7 @@ final class RcRequester {
         if (acknowledge) {
             lastAcknowledgeRequest = asking;
         }
-        window.sent(packets);
+        window.sent(request, packets);
     }
 
     private boolean failLocally(WorkCompletionStatus status) {

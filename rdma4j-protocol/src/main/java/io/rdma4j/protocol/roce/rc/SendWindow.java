@@ -4,7 +4,6 @@ package io.rdma4j.protocol.roce.rc;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.SendOpcode;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The send requests between the oldest unfinished and the newest begun, and the packets they consist of.
@@ -18,11 +17,7 @@ import org.jspecify.annotations.Nullable;
  * {@code cursor}; {@code max} was never sent. Going back moves {@code next} and {@code cursor} only.
  */
 final class SendWindow {
-    private static final int FIRST_SLOTS = 4;
-
     final SendQueue queue;
-    /** Of the requests from oldest to begun, in the slot of their index; made when a slot is first used. As many as were needed. */
-    private @Nullable RequestPackets[] packets = new RequestPackets[FIRST_SLOTS];
     final ReadChunks reads = new ReadChunks();
     long una;
     long next;
@@ -54,22 +49,6 @@ final class SendWindow {
         reads.reset(maxReadAtomic);
     }
 
-    /** {@return the packets of a request that has begun} */
-    RequestPackets packets(long index) {
-        int slot = (int) index & packets.length - 1;
-        RequestPackets found = packets[slot];
-        if (found == null) {
-            found = new RequestPackets();
-            packets[slot] = found;
-        }
-        return found;
-    }
-
-    /** {@return the packets of the request at the cursor} */
-    RequestPackets current() {
-        return packets(cursor);
-    }
-
     /** {@return packets sent and not acknowledged} */
     long inFlight() {
         return next - una;
@@ -94,40 +73,24 @@ final class SendWindow {
         if (request.consumesReceive()) {
             receives++;
         }
-        if (begun - oldest == packets.length) {
-            grow();
-        }
-        RequestPackets begins = packets(begun);
-        begins.firstPsn = next;
-        begins.endPsn = next + packetCount;
-        begins.messageNumber = messages;
-        begins.receiveNumber = receives;
+        request.begin(next, next + packetCount, messages, receives);
         begun++;
     }
 
-    private void grow() {
-        @Nullable
-        RequestPackets[] larger = new RequestPackets[2 * packets.length];
-        for (long i = oldest; i < begun; i++) {
-            larger[(int) i & larger.length - 1] = packets(i);
-        }
-        packets = larger;
-    }
-
     /** A READ request asks for the packets from {@code next} to {@code end}, for the first time. */
-    void beginRead(long end) {
+    void beginRead(SendRequest request, long end) {
         reads.add(next, end);
         messages++;
-        current().messageNumber = messages;
+        request.messageNumber(messages);
     }
 
-    /** That many packets from {@code next} were sent. */
-    void sent(long packetCount) {
+    /** That many packets from {@code next} were sent, of the request at the cursor. */
+    void sent(SendRequest request, long packetCount) {
         next += packetCount;
         if (max < next) {
             max = next;
         }
-        if (next == current().endPsn) {
+        if (next == request.endPsn()) {
             cursor++;
         }
     }
@@ -151,7 +114,7 @@ final class SendWindow {
     private boolean isBehind(long index, long psn) {
         SendRequest request = queue.request(index);
         boolean isToBeCarriedOut = request.isLocal() && !request.isCarriedOut();
-        return packets(index).endPsn <= psn && !isToBeCarriedOut;
+        return request.endPsn() <= psn && !isToBeCarriedOut;
     }
 
     /** All packets below this one are acknowledged. */
@@ -165,12 +128,17 @@ final class SendWindow {
 
     /** The oldest request is finished; reporting it frees its slot. */
     void finishOldest() {
-        RequestPackets finished = packets(oldest);
-        finishedMessages = finished.messageNumber;
-        finishedReceives = finished.receiveNumber;
+        SendRequest finished = queue.request(oldest);
+        finishedMessages = finished.messageNumber();
+        finishedReceives = finished.receiveNumber();
         oldest++;
         // Going back puts the cursor before a request without packets, which may be over before its turn comes again.
         cursor = Math.max(cursor, oldest);
+    }
+
+    /** {@return whether a packet is one of the oldest unfinished request, or before it} */
+    boolean isWithinOldest(long psn) {
+        return oldest < begun && psn < queue.request(oldest).endPsn();
     }
 
     /** {@return the number of the last finished message, a reference for 24-bit numbers} */
@@ -182,11 +150,11 @@ final class SendWindow {
     long receivesThrough(long messageNumber) {
         long through = finishedReceives;
         for (long i = oldest; i < begun; i++) {
-            RequestPackets request = packets(i);
-            if (request.messageNumber > messageNumber) {
+            SendRequest request = queue.request(i);
+            if (request.messageNumber() > messageNumber) {
                 break;
             }
-            through = request.receiveNumber;
+            through = request.receiveNumber();
         }
         return through;
     }

@@ -2,6 +2,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.work.SendRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,9 +17,10 @@ class RcMessageNumberTest {
         settings.firstPsn = 100;
         RcPair pair = new RcPair(settings);
         SendWindow window = pair.a.queuePair.window;
+        SendRequest read = new SendRequest(1, null);
         for (int i = 0; i < NUMBERS; i++) {
             // Each request of a READ is a message; this one asks for nothing.
-            window.beginRead(window.next);
+            window.beginRead(read, window.next);
             window.reads.prune(window.una);
         }
         pair.a.write(0, 100);
