@@ -20,6 +20,8 @@ import java.util.Set;
 final class ChannelOptions {
     private static final int MOST_LINGER = 65535;
     private static final int MOST_INLINE = 1024;
+    /** A larger buffer is no faster. */
+    private static final int MOST_DOUBLED = 1 << 20;
     /** As of Linux. */
     private static final int MOST_IDLE_SECONDS = 32767;
     private static final int MOST_TYPE_OF_SERVICE = 255;
@@ -164,17 +166,17 @@ final class ChannelOptions {
     }
 
     /**
-     * Gives buffers twice the size that is set, as Linux does with those of TCP: for a program that expects TCP. What {@link #get} returns is what
-     * was set.
+     * Gives buffers twice the size that is set, up to 1 MiB: for a program whose sizes were chosen for TCP. A buffer is used in halves. What {@link #get} returns is what was
+     * set.
      */
     synchronized void countSizesAsTcp() {
         hasSizesOfTcp = true;
     }
 
     private int bytesOf(SocketOption<Integer> size) {
-        long wanted = of(size);
-        boolean isDoubled = hasSizesOfTcp && values.containsKey(size);
-        return bytes(isDoubled ? 2 * wanted : wanted);
+        int wanted = of(size);
+        boolean isDoubled = hasSizesOfTcp && values.containsKey(size) && wanted < MOST_DOUBLED;
+        return bytes(isDoubled ? Math.min(2 * wanted, MOST_DOUBLED) : wanted);
     }
 
     /** {@return what a connection gets} Sizes are hints, which are brought into the possible range. */
@@ -197,7 +199,7 @@ final class ChannelOptions {
         return !values.containsKey(size) && SocketSettings.DEFAULT.growsSend();
     }
 
-    private static int bytes(long wanted) {
+    private static int bytes(int wanted) {
         return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
     }
 

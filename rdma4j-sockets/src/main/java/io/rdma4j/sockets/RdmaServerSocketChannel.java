@@ -79,7 +79,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
     }
 
     /**
-     * What it is for a program that expects TCP, by a rule; before it is bound.
+     * Makes it one for a program that expects TCP: a rule has decided. To be called before it is bound.
      *
      * @param decided the rule, for those who watch
      */

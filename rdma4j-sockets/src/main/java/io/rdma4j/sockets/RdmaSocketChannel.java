@@ -277,7 +277,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     }
 
     /**
-     * What it is for a program that expects TCP, by a rule; before it connects.
+     * Makes it one for a program that expects TCP: a rule has decided. To be called before it connects.
      *
      * @param decided the rule, for those who watch
      */

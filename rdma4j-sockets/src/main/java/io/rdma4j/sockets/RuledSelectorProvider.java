@@ -29,7 +29,8 @@ import java.util.Objects;
  * </pre>
  *
  * <p>{@code docs/howto/sockets.md} has the rules. Pipes and channels of Unix domain sockets are those of the JDK, and so are datagram
- * channels unless a rule is for them. Buffers over RDMA have twice the size that {@code SO_SNDBUF} and {@code SO_RCVBUF} set, as Linux has it over TCP. Thread safe.
+ * channels unless a rule is for them. Buffers of streams over RDMA have twice the size that
+ * {@code SO_SNDBUF} and {@code SO_RCVBUF} set, up to 1 MiB. Thread safe.
  *
  * @since 0.1.0
  */

@@ -99,7 +99,7 @@ class GrowingBuffersTest {
         }
     }
 
-    /** As Linux counts sizes of TCP. */
+    /** Since it is used in halves. */
     @Test
     void programThatExpectsTcpGetsTwiceTheSizeThatItSets() throws Exception {
         try (ServerSocketChannel listener = new RuledSelectorProvider("rdma")

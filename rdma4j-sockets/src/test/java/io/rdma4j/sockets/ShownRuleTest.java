@@ -69,6 +69,7 @@ class ShownRuleTest {
         "auto; auto; connect:127.0.0.1=rdma,tcp; connect:127.0.0.1=rdma; true"})
     void bothEndsAndTheListenerShowTheirOwn(String ofServer, String listens, String ofClient,
             String connects, boolean isBound) throws Exception {
+        String place;
         try (ServerSocketChannel listener = new RuledSelectorProvider(ofServer)
                 .openServerSocketChannel().bind(Transport.loopback(0));
                 SocketChannel client = new RuledSelectorProvider(ofClient).openSocketChannel()) {
@@ -82,14 +83,17 @@ class ShownRuleTest {
                 int port = port(listener);
                 assertThat(bean().getListeners().stream().filter(each -> each.localPort() == port)
                         .findFirst().orElseThrow().rule()).isEqualTo(listens);
-                String place = FlightRecording.text(
-                        (InetSocketAddress) client.getLocalAddress());
-                assertThat(recording.events(directory, "SocketAccept", "remote", "rule"))
-                        .contains(place + " " + listens);
-                assertThat(recording.events(directory, "SocketConnect", "outcome", "local", "rule"))
-                        .contains("ESTABLISHED " + place + " " + connects);
+                place = FlightRecording.text((InetSocketAddress) client.getLocalAddress());
             }
         }
+        assertThat(recording.events(directory, "SocketAccept", "remote", "rule"))
+                .contains(place + " " + listens);
+        assertThat(recording.events(directory, "SocketConnect", "outcome", "local", "rule"))
+                .contains("ESTABLISHED " + place + " " + connects);
+        assertThat(recording.events(directory, "SocketClose", "local", "rule"))
+                .contains(place + " " + connects);
+        assertThat(recording.events(directory, "SocketClose", "remote", "rule"))
+                .contains(place + " " + listens);
     }
 
     @Test
@@ -131,6 +135,8 @@ class ShownRuleTest {
             assertThat(channel.receive(ByteBuffer.allocate(9))).isEqualTo(itself);
         }
         assertThat(recording.events(directory, "DatagramPeer", "rule"))
+                .contains("datagrams:127.0.0.1=rdma");
+        assertThat(recording.events(directory, "DatagramSocketClose", "rule"))
                 .contains("datagrams:127.0.0.1=rdma");
     }
 }

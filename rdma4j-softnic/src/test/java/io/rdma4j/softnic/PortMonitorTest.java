@@ -77,7 +77,7 @@ class PortMonitorTest {
         }
 
         @Override
-        public void lookAtShared() {
+        public void lookRegularly() {
             fail();
         }
 
@@ -127,7 +127,7 @@ class PortMonitorTest {
             }
 
             @Override
-            public void lookAtShared() {
+            public void lookRegularly() {
                 // It shares nothing.
             }
         };

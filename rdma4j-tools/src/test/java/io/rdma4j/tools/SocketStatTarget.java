@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
-import io.rdma4j.sockets.RdmaDatagramChannel;
 import io.rdma4j.sockets.RdmaSocketOptions;
 import io.rdma4j.sockets.RdmaSockets;
 import io.rdma4j.sockets.RuledSelectorProvider;
@@ -10,14 +9,15 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 
 /**
- * A program with a listener and a connection to itself, both by rules, over which 1,000 bytes went that nobody has read, and a socket of datagrams; it
- * sends as many for each byte of input.
+ * A program with a listener, a socket of datagrams and a connection to itself, all by rules, and a listener without. 1,000 bytes went over the connection that nobody has read;
+ * it sends as many for each byte of input.
  */
 final class SocketStatTarget {
     private static final int BYTES = 1000;
@@ -25,13 +25,16 @@ final class SocketStatTarget {
     private SocketStatTarget() {}
 
     public static void main(String[] arguments) throws Exception {
-        SelectorProvider ruled = new RuledSelectorProvider("listen:*=rdma,*:1=tcp,rdma");
+        SelectorProvider ruled = new RuledSelectorProvider(
+                "listen:*=rdma,*:1=tcp,datagrams:*=rdma,rdma");
         try (ServerSocketChannel listener = ruled.openServerSocketChannel()) {
             listener.bind(new InetSocketAddress(arguments[0], 0), 7);
             try (SocketChannel channel = ruled.openSocketChannel()) {
                 channel.connect(Objects.requireNonNull(listener.getLocalAddress()));
                 try (SocketChannel accepted = Objects.requireNonNull(listener.accept());
-                        RdmaDatagramChannel datagrams = RdmaSockets.openDatagramChannel()
+                        ServerSocketChannel _ = RdmaSockets.openServerSocketChannel()
+                                .bind(new InetSocketAddress(arguments[0], 0), 5);
+                        DatagramChannel datagrams = ruled.openDatagramChannel()
                                 .setOption(RdmaSocketOptions.RDMA_DEVICE, "roce_lo")
                                 .bind(new InetSocketAddress(arguments[0], 0))) {
                     sendItself(datagrams);
@@ -57,7 +60,7 @@ final class SocketStatTarget {
     }
 
     /** One that is received, over UDP, and one that is left, over RDMA. */
-    private static void sendItself(RdmaDatagramChannel datagrams) throws Exception {
+    private static void sendItself(DatagramChannel datagrams) throws Exception {
         SocketAddress itself = Objects.requireNonNull(datagrams.getLocalAddress());
         datagrams.send(ByteBuffer.allocate(10), itself);
         datagrams.receive(ByteBuffer.allocate(10));

@@ -56,11 +56,12 @@ class SocketStatTest {
                 .containsPattern("\n  ESTABLISHED +0 +0  " + client + " +" + server
                         + "\n    roce_lo qp:0x[0-9a-f]{6} way:[a-z]+ connect " + buffers
                         + "384 snd_credits:383 rcv_room:131072 snd_room:130072"
-                        + " bytes_received:0 bytes_sent:1000 rule:rdma age:\\d+\\.\\d{3}s\n")
+                        + " bytes_received:0 bytes_sent:1000 age:\\d+\\.\\d{3}s rule:rdma\n")
+                .containsPattern("\n  LISTEN +0 +5  " + Loopback.OWN + ":\\d+ +\\*\n  [A-Z]")
                 .containsPattern("\n  ESTABLISHED +999 +0  " + server + " +" + client
                         + "\n    roce_lo qp:0x[0-9a-f]{6} way:[a-z]+ accept " + buffers
                         + "383 snd_credits:384 rcv_room:130072 snd_room:131072"
-                        + " bytes_received:1000 bytes_sent:0 rule:listen:\\*=rdma age:");
+                        + " bytes_received:1000 bytes_sent:0 age:\\d+\\.\\d{3}s rule:listen:\\*=rdma\n");
     }
 
     @Test
@@ -69,12 +70,13 @@ class SocketStatTest {
         assertThat(tools.out()).containsPattern("\n  DATAGRAM +1 +0  " + datagrams + " +\\*"
                 + "\n    roce_lo qp:0x[0-9a-f]{6} rcvbuf:131072 sndbuf:131072 peers:1"
                 + " datagrams_received:2 bytes_received:30 datagrams_dropped:0 datagrams_sent:2"
-                + " bytes_sent:30 datagrams_introduced:1 age:\\d+\\.\\d{3}s\n");
+                + " bytes_sent:30 datagrams_introduced:1 age:\\d+\\.\\d{3}s"
+                + " rule:datagrams:\\*=rdma\n");
         tools.run(List.of("stat", target.pid(), "--sockets", "--json"));
         assertThat(tools.out()).contains("\"state\":\"DATAGRAM\",\"local\":\"" + datagrams
                 + "\",\"peer\":\"*\",\"receive_buffer\":131072,\"send_buffer\":131072,"
                 + "\"waiting\":1,\"leaving\":0,\"peers\":1,\"received_datagrams\":2,",
-                "\"introduced_datagrams\":1,\"rule\":\"\",\"age_ms\":",
+                "\"introduced_datagrams\":1,\"rule\":\"datagrams:*=rdma\",\"age_ms\":",
                 "\"way\":\"\",\"address\":\""
                         + Loopback.OWN + "\"}]}");
     }

@@ -53,6 +53,25 @@ class UnchangedProgramTest {
         assertThat(ForkedJvm.byProperty("rdma", program).output()).contains("good-bye");
     }
 
+    /** Nobody would learn otherwise why such a program is no faster. */
+    @Test
+    void programWithSocketsThatStayOnTcpIsToldSo() throws Exception {
+        Path jar = ForkedJvm.jar(directory, true);
+        String program = PlainSocketProgram.class.getName();
+        String first = "rdma4j: java.net.Socket of " + program + " goes over TCP, whatever the"
+                + " rules say: where it takes a factory give it RdmaSocketFactory or"
+                + " RdmaServerSocketFactory\n";
+        String second = "rdma4j: java.nio.channels.AsynchronousSocketChannel of " + program
+                + " goes over TCP, whatever the rules say: let it take channels and a selector"
+                + " where it has the choice\n";
+        assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, "sockets").output())
+                .containsOnlyOnce(first).containsOnlyOnce(second);
+        assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program).output())
+                .contains("connected true").doesNotContain("whatever the rules say");
+        assertThat(ForkedJvm.byOneVariable(jar, "tcp", List.of(), program, "sockets").output())
+                .contains("connected true").doesNotContain("whatever the rules say");
+    }
+
     @Test
     void mistakesEndTheJvmWithOneLine() throws Exception {
         Path jar = ForkedJvm.jar(directory, true);

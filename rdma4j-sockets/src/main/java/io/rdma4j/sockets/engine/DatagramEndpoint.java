@@ -682,8 +682,8 @@ public final class DatagramEndpoint implements OpenSockets.Datagrams {
         }
         lock.lock();
         try {
-            SocketEvents.datagramClose(local, remote, System.nanoTime() - boundNs, counts.now(),
-                    failure);
+            SocketEvents.datagramClose(local, remote, settings.rule(),
+                    System.nanoTime() - boundNs, counts.now(), failure);
         } finally {
             lock.unlock();
         }

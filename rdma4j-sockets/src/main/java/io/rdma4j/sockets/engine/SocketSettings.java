@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param typeOfService of the packets
  * @param device the name of the device, null for that of the route
  * @param avoidsPortsOfTcp whether what is bound does without iWARP, whose ports are those of TCP
- * @param rule by which the application goes over RDMA, for who watches; empty for none
+ * @param rule by which the application goes over RDMA, for those who watch; empty for none
  */
 public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
         boolean growsReceive, int sends, int credits, int inlineBytes, int mappings,

@@ -43,7 +43,7 @@ public final class Premain {
                     : rules;
             requireDevices();
             requireModules();
-            SocketRules.parse(text);
+            SocketRules parsed = SocketRules.parse(text);
             int _ = BufferSize.usual();
             open(jvm);
             set(PROVIDER, RuledSelectorProvider.class.getName());
@@ -51,7 +51,10 @@ public final class Premain {
             requireProvider();
             WITHOUT_NATIVE.stream().filter(each -> System.getProperty(each) == null)
                     .forEach(each -> System.setProperty(each, "true"));
-            jvm.addTransformer(new NativeTransports(System.err::println));
+            if (!parsed.isTcpAlone()) {
+                jvm.addTransformer(new NativeTransports(System.err::println));
+                jvm.addTransformer(new JdkSockets(System.err::println));
+            }
         } catch (IllegalArgumentException | IllegalStateException e) {
             System.err.println("rdma4j: " + e.getMessage());
             System.exit(FAILED);

@@ -139,6 +139,11 @@ public final class SocketRules {
         return ways.size() == 1 ? ways.getFirst() : null;
     }
 
+    /** {@return whether all connections go over TCP} */
+    public boolean isTcpAlone() {
+        return only(Side.CONNECT) == Way.TCP && only(Side.LISTEN) == Way.TCP;
+    }
+
     /** {@return the rules on one line, as {@link #parse} takes them} */
     @Override
     public String toString() {

@@ -9,8 +9,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has open devices look at their network interfaces after each change, and once a second at what they share with other
- * processes. Each device has a thread of its own while it is watched: a look may wait for another process, and must not delay
+ * Has open devices look at their network interfaces after each change, and once a second at what changes without a
+ * message. Each device has a thread of its own while it is watched: a look may wait for another process, and must not delay
  * the looks at other devices. Thread safe.
  */
 public final class PortMonitor {
@@ -27,15 +27,15 @@ public final class PortMonitor {
         /** Looks at its interface. Called without a lock. */
         void lookAtPort();
 
-        /** Looks at what it shares with other processes, which may have given something back. Called without a lock. */
-        void lookAtShared();
+        /** Looks at what changes without a message: what other processes have given back, and what it does not use any more. Called without a lock. */
+        void lookRegularly();
     }
 
     private final long intervalNs;
     private final HostWatch host;
     private final Map<Watched, Watch> watches = new HashMap<>();
 
-    /** @param intervalMs how often a device looks at what it shares */
+    /** @param intervalMs the time between two regular looks */
     public PortMonitor(long intervalMs, HostWatch host) {
         intervalNs = TimeUnit.MILLISECONDS.toNanos(intervalMs);
         this.host = host;
@@ -99,14 +99,14 @@ public final class PortMonitor {
                     hasChanged = !succeeds(device::lookAtPort);
                 }
                 if (System.nanoTime() - dueNs >= 0) {
-                    succeeds(device::lookAtShared);
+                    succeeds(device::lookRegularly);
                     dueNs = System.nanoTime() + intervalNs;
                 }
                 hasChanged |= awaitChange(dueNs);
             }
         }
 
-        /** {@return whether there was a change before it was time to look at what is shared} */
+        /** {@return whether there was a change before it was time to look regularly} */
         private boolean awaitChange(long dueNs) {
             try {
                 boolean hasChanged = changes.tryAcquire(dueNs - System.nanoTime(),

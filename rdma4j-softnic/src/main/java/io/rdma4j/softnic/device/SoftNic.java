@@ -414,7 +414,7 @@ public final class SoftNic
     }
 
     @Override
-    public void lookAtShared() {
+    public void lookRegularly() {
         PortView last = port.view();
         if (last != null) {
             // Without asking the system: an address that another process had may be free now.

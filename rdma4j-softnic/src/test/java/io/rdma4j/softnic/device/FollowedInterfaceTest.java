@@ -271,7 +271,7 @@ class FollowedInterfaceTest {
         nic.lookAtPort();
         assertThat(table()).containsExactly("", "127.0.0.1");
         network.refused.clear();
-        nic.lookAtShared();
+        nic.lookRegularly();
         assertThat(table()).containsExactly("::1", "127.0.0.1");
         assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
     }

@@ -74,7 +74,7 @@ class FollowedAddressesTest {
     private void look(PortView now) {
         view = now;
         nic.lookAtPort();
-        nic.lookAtShared();
+        nic.lookRegularly();
     }
 
     @Test

@@ -56,7 +56,7 @@ final class SocketsText {
             out.printf("  %-12s %7d %7d  %s  *%n", "LISTEN", each.waiting(), each.backlog(),
                     padded(each.local(), width));
             if (!each.rule().isEmpty()) {
-                out.println("   " + rule(each.rule()));
+                out.println(Terminal.wrapped("    ", rule(each.rule()).strip(), columns));
             }
         }
         for (ConnectionReading each : process.connections()) {
@@ -77,7 +77,7 @@ final class SocketsText {
         String key = each.device() + "/" + each.queuePair() + "/";
         out.println(Terminal.wrapped("    ", String.format(
                 "%s qp:0x%06x%s %s rcvbuf:%d sndbuf:%d rcv_credits:%d snd_credits:%d"
-                        + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s%s age:%d.%03ds",
+                        + " rcv_room:%d snd_room:%d bytes_received:%s bytes_sent:%s%s%s age:%d.%03ds%s",
                 each.device(), each.queuePair(), each.way().isEmpty() ? "" : " way:" + each.way(),
                 each.side(), each.receiveBuffer(), each.sendBuffer(), each.receiveCredits(),
                 each.sendCredits(), each.receiveRoom(), each.sendRoom(),
@@ -87,8 +87,7 @@ final class SocketsText {
                         ? ""
                         : " bytes_mapped:" + grown(key + "mapped", each.mappedBytes()),
                 each.keepaliveSeconds() == 0 ? "" : " keepalive:" + each.keepaliveSeconds() + "s",
-                rule(each.rule()),
-                each.ageMs() / 1000, each.ageMs() % 1000), columns));
+                each.ageMs() / 1000, each.ageMs() % 1000, rule(each.rule())), columns));
     }
 
     private void print(DatagramReading each, int width) {
@@ -98,7 +97,7 @@ final class SocketsText {
         out.println(Terminal.wrapped("    ", String.format(
                 "%srcvbuf:%d sndbuf:%d peers:%d datagrams_received:%s bytes_received:%s"
                         + " datagrams_dropped:%s datagrams_sent:%s bytes_sent:%s"
-                        + " datagrams_introduced:%s%s age:%d.%03ds",
+                        + " datagrams_introduced:%s age:%d.%03ds%s",
                 each.queuePairs().stream().map(SocketsText::text).collect(Collectors.joining()),
                 each.receiveBuffer(), each.sendBuffer(), each.peers(),
                 grown(key + "received", each.receivedDatagrams()),
@@ -106,10 +105,11 @@ final class SocketsText {
                 grown(key + "dropped", each.droppedDatagrams()),
                 grown(key + "sent", each.sentDatagrams()),
                 grown(key + "sent bytes", each.sentBytes()),
-                grown(key + "introduced", each.introducedDatagrams()), rule(each.rule()),
-                each.ageMs() / 1000, each.ageMs() % 1000), columns));
+                grown(key + "introduced", each.introducedDatagrams()),
+                each.ageMs() / 1000, each.ageMs() % 1000, rule(each.rule())), columns));
     }
 
+    /** {@return the rule, if there is one; last, for it may have blanks} */
     private static String rule(String rule) {
         return rule.isEmpty() ? "" : " rule:" + rule;
     }

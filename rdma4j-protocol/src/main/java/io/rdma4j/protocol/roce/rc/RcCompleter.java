@@ -151,7 +151,7 @@ final class RcCompleter {
                     || (request.isLocal() && !request.isCarriedOut())) {
                 break;
             }
-            window.finishOldest();
+            window.finishOldest(request);
             host.sendCompleted(request, WorkCompletionStatus.SUCCESS, request.bytesReturned());
         }
         queuePair.onSendProgress();
@@ -220,7 +220,7 @@ final class RcCompleter {
             return;
         }
         WorkCompletionStatus status = statusOf(syndrome);
-        if (psn == window.una || window.isWithinOldest(psn)) {
+        if (psn == window.una || psn < window.endOfOldest()) {
             // Also if earlier responses to a READ were lost, or withdrawn: the rest of it was refused, so it cannot succeed.
             queuePair.failOldest(status);
         } else {

@@ -421,7 +421,7 @@ public final class RcQueuePair implements RoceProtocol {
         }
         if (window.oldest < window.queue.end()) {
             SendRequest request = window.queue.request(window.oldest);
-            window.finishOldest();
+            window.finishOldest(request);
             host.sendCompleted(request, status, 0);
         }
         if (isFailing) {
@@ -483,7 +483,7 @@ public final class RcQueuePair implements RoceProtocol {
         }
         while (window.oldest < window.queue.end()) {
             SendRequest request = window.queue.request(window.oldest);
-            window.finishOldest();
+            window.finishOldest(request);
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
         if (receiveQueue.isShared() && !isLastReceiveReported) {

@@ -127,8 +127,7 @@ final class SendWindow {
     }
 
     /** The oldest request is finished; reporting it frees its slot. */
-    void finishOldest() {
-        SendRequest finished = queue.request(oldest);
+    void finishOldest(SendRequest finished) {
         finishedMessages = finished.messageNumber();
         finishedReceives = finished.receiveNumber();
         oldest++;
@@ -136,9 +135,9 @@ final class SendWindow {
         cursor = Math.max(cursor, oldest);
     }
 
-    /** {@return whether a packet is one of the oldest unfinished request, or before it} */
-    boolean isWithinOldest(long psn) {
-        return oldest < begun && psn < queue.request(oldest).endPsn();
+    /** {@return the packet behind the last of the oldest unfinished request} There is one that has begun. */
+    long endOfOldest() {
+        return queue.request(oldest).endPsn();
     }
 
     /** {@return the number of the last finished message, a reference for 24-bit numbers} */

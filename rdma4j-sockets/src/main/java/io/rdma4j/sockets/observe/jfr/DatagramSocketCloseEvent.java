@@ -31,6 +31,11 @@ final class DatagramSocketCloseEvent extends Event {
     @Nullable
     String remote;
 
+    @Label("Rule")
+    @Description("By which it goes over RDMA, empty if no rules have decided")
+    @Nullable
+    String rule;
+
     @Label("Lifetime")
     @Description("How long it was bound")
     @Timespan(Timespan.NANOSECONDS)

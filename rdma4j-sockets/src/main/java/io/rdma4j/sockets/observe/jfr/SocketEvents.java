@@ -174,14 +174,16 @@ public final class SocketEvents {
      * A socket of datagrams is closed.
      *
      * @param remote to which it was connected, null if it was not
+     * @param rule by which it goes over RDMA, empty for none
      * @param reason why it has failed, null if it has not
      */
     public static void datagramClose(InetSocketAddress local, @Nullable InetSocketAddress remote,
-            long lifetimeNs, Datagrams done, @Nullable Exception reason) {
+            String rule, long lifetimeNs, Datagrams done, @Nullable Exception reason) {
         if (recordsDatagramCloses()) {
             DatagramSocketCloseEvent event = new DatagramSocketCloseEvent();
             event.local = text(local);
             event.remote = text(remote);
+            event.rule = rule;
             event.lifetime = lifetimeNs;
             event.sentDatagrams = done.sent();
             event.sentBytes = done.sentBytes();

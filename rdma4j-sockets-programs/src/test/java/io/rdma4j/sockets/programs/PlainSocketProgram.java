@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.sockets.programs;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/** Makes channels and, if its argument says so, sockets and asynchronous channels; it knows nothing of RDMA. */
+public final class PlainSocketProgram {
+    private PlainSocketProgram() {}
+
+    /** @param arguments {@code sockets} or nothing */
+    public static void main(String[] arguments) throws IOException {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (ServerSocketChannel server = ServerSocketChannel.open()
+                .bind(new InetSocketAddress(loopback, 0));
+                SocketChannel channel = SocketChannel.open(server.getLocalAddress())) {
+            System.out.println("connected " + channel.socket().isConnected());
+        }
+        if (arguments.length > 0) {
+            try (ServerSocket server = new ServerSocket(0, 1, loopback);
+                    Socket socket = new Socket(loopback, server.getLocalPort());
+                    AsynchronousSocketChannel _ = AsynchronousSocketChannel.open()) {
+                System.out.println("connected " + socket.isConnected());
+            }
+        }
+    }
+}

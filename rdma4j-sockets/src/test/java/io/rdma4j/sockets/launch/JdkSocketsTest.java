@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.sockets.launch;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is said of sockets that no provider makes. */
+class JdkSocketsTest {
+    private final List<String> said = new ArrayList<>();
+    private List<String> callers = List.of("sun.nio.ch.NioSocketImpl", "java.net.Socket",
+            "com.sun.net.Helper", "org.example.Client", "org.example.Main");
+    private final JdkSockets sockets = new JdkSockets(said::add, () -> callers);
+
+    private void load(String name) {
+        assertThat(sockets.transform(null, null, name, null, null, new byte[0])).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NioSocketImpl, java.net.Socket, RdmaSocketFactory",
+        "UnixAsynchronousSocketChannelImpl, java.nio.channels.AsynchronousSocketChannel, selector",
+        "WindowsAsynchronousServerSocketChannelImpl,"
+                + " java.nio.channels.AsynchronousSocketChannel, selector"})
+    void whoMakesThemIsNamedOnce(String loaded, String kind, String remedy) {
+        load("sun/nio/ch/" + loaded);
+        load("sun/nio/ch/" + loaded);
+        assertThat(said).singleElement().asString().startsWith(
+                "rdma4j: " + kind
+                        + " of org.example.Client goes over TCP, whatever the rules say: ")
+                .contains(remedy).doesNotContain("\n");
+    }
+
+    @Test
+    void bothKindsAreSaid() {
+        load("sun/nio/ch/NioSocketImpl");
+        load("sun/nio/ch/UnixAsynchronousServerSocketChannelImpl");
+        load("sun/nio/ch/UnixAsynchronousSocketChannelImpl");
+        assertThat(said).hasSize(2);
+    }
+
+    @Test
+    void thoseOfTheJdkAloneAreThePrograms() {
+        callers = List.of("java.net.Socket", "sun.net.NetworkClient", "java.lang.Thread");
+        load("sun/nio/ch/NioSocketImpl");
+        assertThat(said).singleElement().asString().contains("java.net.Socket of the program ");
+    }
+
+    @Test
+    void whoObservesTheJvmIsNoProgram() {
+        callers = List.of("java.net.ServerSocket", "sun.rmi.transport.tcp.TCPEndpoint",
+                "jdk.internal.agent.Agent");
+        load("sun/nio/ch/NioSocketImpl");
+        assertThat(said).isEmpty();
+        callers = List.of("java.net.Socket", "org.example.Client");
+        load("java/net/SocksSocketImpl");
+        assertThat(said).hasSize(1);
+    }
+
+    @Test
+    void programThatIsObservedIsOne() {
+        callers = List.of("java.net.Socket", "org.example.Bean", "javax.management.Attribute");
+        load("sun/nio/ch/NioSocketImpl");
+        assertThat(said).singleElement().asString().contains("org.example.Bean");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sun/nio/ch/SocketChannelImpl", "java/net/Socket",
+        "org/example/NioSocketImpl"})
+    void othersSayNothing(String name) {
+        load(name);
+        assertThat(said).isEmpty();
+    }
+}
