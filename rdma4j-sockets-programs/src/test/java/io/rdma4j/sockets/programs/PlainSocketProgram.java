@@ -10,19 +10,25 @@ import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Makes channels and, if its argument says so, sockets and asynchronous channels; it knows nothing of RDMA. */
+import javax.net.ssl.SSLSocketFactory;
+
+/** Makes channels and, as its argument says, TLS above one, or sockets and asynchronous channels; it knows nothing of RDMA. */
 public final class PlainSocketProgram {
     private PlainSocketProgram() {}
 
-    /** @param arguments {@code sockets} or nothing */
+    /** @param arguments {@code channels}, {@code tls} or {@code sockets} */
     public static void main(String[] arguments) throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         try (ServerSocketChannel server = ServerSocketChannel.open()
                 .bind(new InetSocketAddress(loopback, 0));
                 SocketChannel channel = SocketChannel.open(server.getLocalAddress())) {
             System.out.println("connected " + channel.socket().isConnected());
+            if (arguments[0].equals("tls")) {
+                SSLSocketFactory factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
+                factory.createSocket(channel.socket(), "localhost", 1, false).close();
+            }
         }
-        if (arguments.length > 0) {
+        if (arguments[0].equals("sockets")) {
             try (ServerSocket server = new ServerSocket(0, 1, loopback);
                     Socket socket = new Socket(loopback, server.getLocalPort());
                     AsynchronousSocketChannel _ = AsynchronousSocketChannel.open()) {

@@ -66,8 +66,10 @@ class UnchangedProgramTest {
                 + " where it has the choice\n";
         assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, "sockets").output())
                 .containsOnlyOnce(first).containsOnlyOnce(second);
-        assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program).output())
-                .contains("connected true").doesNotContain("whatever the rules say");
+        for (String without : List.of("channels", "tls")) {
+            assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, without).output())
+                    .contains("connected true").doesNotContain("whatever the rules say");
+        }
         assertThat(ForkedJvm.byOneVariable(jar, "tcp", List.of(), program, "sockets").output())
                 .contains("connected true").doesNotContain("whatever the rules say");
     }

@@ -4,6 +4,7 @@ package io.rdma4j.sockets.launch;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.instrument.ClassFileTransformer;
+import java.net.Socket;
 import java.security.ProtectionDomain;
 import java.util.List;
 import java.util.Map;
@@ -38,16 +39,33 @@ final class JdkSockets implements ClassFileTransformer {
             "com.sun.", "io.rdma4j.sockets.launch.");
 
     private final Consumer<String> out;
-    private final Supplier<List<String>> callers;
+    private final Supplier<List<Caller>> callers;
     private final Map<String, Boolean> saidOf = new ConcurrentHashMap<>();
 
-    JdkSockets(Consumer<String> out) {
-        this(out, () -> StackWalker.getInstance()
-                .walk(frames -> frames.map(StackWalker.StackFrame::getClassName).toList()));
+    /**
+     * A method that the calling thread is in.
+     *
+     * @param ofClass the name of its class
+     * @param wrapsSocket whether it makes a socket above another one, as TLS does: that has an implementation of the JDK's as well, which it does not use
+     */
+    record Caller(String ofClass, boolean wrapsSocket) {
+        private static Caller of(StackWalker.StackFrame frame) {
+            return new Caller(frame.getClassName(), frame.getMethodName().equals("<init>")
+                    && frame.getMethodType().parameterList().contains(Socket.class));
+        }
+
+        private boolean isOf(List<String> packages) {
+            return packages.stream().anyMatch(ofClass::startsWith);
+        }
     }
 
-    /** @param callers the names of the classes whose methods the calling thread is in, the last called first */
-    JdkSockets(Consumer<String> out, Supplier<List<String>> callers) {
+    JdkSockets(Consumer<String> out) {
+        this(out, () -> StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+                .walk(frames -> frames.map(Caller::of).toList()));
+    }
+
+    /** @param callers the methods that the calling thread is in, the last called first */
+    JdkSockets(Consumer<String> out, Supplier<List<Caller>> callers) {
         this.out = out;
         this.callers = callers;
     }
@@ -68,19 +86,16 @@ final class JdkSockets implements ClassFileTransformer {
     }
 
     private void say(String kind) {
-        List<String> by = callers.get();
-        boolean isObserved = by.stream().takeWhile(each -> isAnyOf(OF_JDK, each))
-                .anyMatch(each -> isAnyOf(OF_OBSERVERS, each));
-        if (isObserved || saidOf.putIfAbsent(kind, true) != null) {
+        List<Caller> by = callers.get();
+        boolean isObserved = by.stream().takeWhile(each -> each.isOf(OF_JDK))
+                .anyMatch(each -> each.isOf(OF_OBSERVERS));
+        if (isObserved || by.stream().anyMatch(Caller::wrapsSocket)
+                || saidOf.putIfAbsent(kind, true) != null) {
             return;
         }
-        String program = by.stream().filter(each -> !isAnyOf(OF_JDK, each)).findFirst()
-                .orElse("the program");
+        String program = by.stream().filter(each -> !each.isOf(OF_JDK)).map(Caller::ofClass)
+                .findFirst().orElse("the program");
         out.accept("rdma4j: " + kind + " of " + program + " goes over TCP, whatever the rules say: "
                 + REMEDIES.get(kind));
-    }
-
-    private static boolean isAnyOf(List<String> packages, String name) {
-        return packages.stream().anyMatch(name::startsWith);
     }
 }

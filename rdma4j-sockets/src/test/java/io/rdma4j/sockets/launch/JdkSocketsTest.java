@@ -16,7 +16,8 @@ class JdkSocketsTest {
     private final List<String> said = new ArrayList<>();
     private List<String> callers = List.of("sun.nio.ch.NioSocketImpl", "java.net.Socket",
             "com.sun.net.Helper", "org.example.Client", "org.example.Main");
-    private final JdkSockets sockets = new JdkSockets(said::add, () -> callers);
+    private final JdkSockets sockets = new JdkSockets(said::add,
+            () -> callers.stream().map(each -> new JdkSockets.Caller(each, false)).toList());
 
     private void load(String name) {
         assertThat(sockets.transform(null, null, name, null, null, new byte[0])).isNull();
@@ -67,6 +68,17 @@ class JdkSocketsTest {
         callers = List.of("java.net.Socket", "org.example.Bean", "javax.management.Attribute");
         load("sun/nio/ch/NioSocketImpl");
         assertThat(said).singleElement().asString().contains("org.example.Bean");
+    }
+
+    /** TLS over a socket of RDMA. */
+    @Test
+    void socketAboveAnotherIsNone() {
+        JdkSockets above = new JdkSockets(said::add,
+                () -> List.of(new JdkSockets.Caller("java.net.Socket", false),
+                        new JdkSockets.Caller("sun.security.ssl.BaseSSLSocketImpl", true),
+                        new JdkSockets.Caller("org.example.Client", false)));
+        above.transform(null, null, "sun/nio/ch/NioSocketImpl", null, null, new byte[0]);
+        assertThat(said).isEmpty();
     }
 
     @ParameterizedTest
