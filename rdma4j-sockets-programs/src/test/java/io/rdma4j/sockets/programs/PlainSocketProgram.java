@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.http.HttpClient;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -24,6 +25,8 @@ public final class PlainSocketProgram {
                 SocketChannel channel = SocketChannel.open(server.getLocalAddress())) {
             System.out.println("connected " + channel.socket().isConnected());
             if (arguments[0].equals("tls")) {
+                // Makes a socket, to ask it for parameters.
+                HttpClient.newHttpClient().close();
                 SSLSocketFactory factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
                 factory.createSocket(channel.socket(), "localhost", 1, false).close();
             }
@@ -32,6 +35,7 @@ public final class PlainSocketProgram {
             try (ServerSocket server = new ServerSocket(0, 1, loopback);
                     Socket socket = new Socket(loopback, server.getLocalPort());
                     AsynchronousSocketChannel _ = AsynchronousSocketChannel.open()) {
+                socket.getOutputStream().write(1);
                 System.out.println("connected " + socket.isConnected());
             }
         }

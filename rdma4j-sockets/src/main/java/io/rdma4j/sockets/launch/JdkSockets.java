@@ -4,7 +4,6 @@ package io.rdma4j.sockets.launch;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.instrument.ClassFileTransformer;
-import java.net.Socket;
 import java.security.ProtectionDomain;
 import java.util.List;
 import java.util.Map;
@@ -13,16 +12,17 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Says in one line if a program makes sockets of the JDK's that are no channels of its provider, and so go over TCP whatever the rules say: once for each kind, of who makes
+ * Says in one line if a program uses sockets of the JDK's that are no channels of its provider, and so go over TCP whatever the rules say: once for each kind, of who uses
  * the first of them. It changes no class.
  */
 final class JdkSockets implements ClassFileTransformer {
     private static final String SOCKETS = "java.net.Socket";
     private static final String ASYNCHRONOUS = "java.nio.channels.AsynchronousSocketChannel";
-    /** What the first socket of a kind loads, and the kind. */
-    private static final Map<String, String> KINDS = Map.of("sun/nio/ch/NioSocketImpl", SOCKETS,
-            // The first that connects, where an observer has made the others.
-            "java/net/SocksSocketImpl", SOCKETS,
+    /**
+     * What the first of a kind loads when it is used, and the kind. Sockets are made to ask them something, too, or to put TLS above others; those that are read or written have these streams.
+     */
+    private static final Map<String, String> KINDS = Map.of("sun/nio/ch/NioSocketImpl$1", SOCKETS,
+            "sun/nio/ch/NioSocketImpl$2", SOCKETS,
             "sun/nio/ch/UnixAsynchronousSocketChannelImpl", ASYNCHRONOUS,
             "sun/nio/ch/UnixAsynchronousServerSocketChannelImpl", ASYNCHRONOUS,
             "sun/nio/ch/WindowsAsynchronousSocketChannelImpl", ASYNCHRONOUS,
@@ -39,33 +39,16 @@ final class JdkSockets implements ClassFileTransformer {
             "com.sun.", "io.rdma4j.sockets.launch.");
 
     private final Consumer<String> out;
-    private final Supplier<List<Caller>> callers;
+    private final Supplier<List<String>> callers;
     private final Map<String, Boolean> saidOf = new ConcurrentHashMap<>();
 
-    /**
-     * A method that the calling thread is in.
-     *
-     * @param ofClass the name of its class
-     * @param wrapsSocket whether it makes a socket above another one, as TLS does: that has an implementation of the JDK's as well, which it does not use
-     */
-    record Caller(String ofClass, boolean wrapsSocket) {
-        private static Caller of(StackWalker.StackFrame frame) {
-            return new Caller(frame.getClassName(), frame.getMethodName().equals("<init>")
-                    && frame.getMethodType().parameterList().contains(Socket.class));
-        }
-
-        private boolean isOf(List<String> packages) {
-            return packages.stream().anyMatch(ofClass::startsWith);
-        }
-    }
-
     JdkSockets(Consumer<String> out) {
-        this(out, () -> StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
-                .walk(frames -> frames.map(Caller::of).toList()));
+        this(out, () -> StackWalker.getInstance()
+                .walk(frames -> frames.map(StackWalker.StackFrame::getClassName).toList()));
     }
 
-    /** @param callers the methods that the calling thread is in, the last called first */
-    JdkSockets(Consumer<String> out, Supplier<List<Caller>> callers) {
+    /** @param callers the names of the classes whose methods the calling thread is in, the last called first */
+    JdkSockets(Consumer<String> out, Supplier<List<String>> callers) {
         this.out = out;
         this.callers = callers;
     }
@@ -75,7 +58,7 @@ final class JdkSockets implements ClassFileTransformer {
             @Nullable String name, @Nullable Class<?> redefined, @Nullable ProtectionDomain domain,
             byte[] bytes) {
         // Nearly all classes end here; none may be loaded by it.
-        if (name == null || !(name.startsWith("sun/nio/ch/") || name.startsWith("java/net/S"))) {
+        if (name == null || !name.startsWith("sun/nio/ch/")) {
             return null;
         }
         String kind = KINDS.get(name);
@@ -86,16 +69,19 @@ final class JdkSockets implements ClassFileTransformer {
     }
 
     private void say(String kind) {
-        List<Caller> by = callers.get();
-        boolean isObserved = by.stream().takeWhile(each -> each.isOf(OF_JDK))
-                .anyMatch(each -> each.isOf(OF_OBSERVERS));
-        if (isObserved || by.stream().anyMatch(Caller::wrapsSocket)
-                || saidOf.putIfAbsent(kind, true) != null) {
+        List<String> by = callers.get();
+        boolean isObserved = by.stream().takeWhile(each -> isAnyOf(OF_JDK, each))
+                .anyMatch(each -> isAnyOf(OF_OBSERVERS, each));
+        if (isObserved || saidOf.putIfAbsent(kind, true) != null) {
             return;
         }
-        String program = by.stream().filter(each -> !each.isOf(OF_JDK)).map(Caller::ofClass)
-                .findFirst().orElse("the program");
+        String program = by.stream().filter(each -> !isAnyOf(OF_JDK, each)).findFirst()
+                .orElse("the program");
         out.accept("rdma4j: " + kind + " of " + program + " goes over TCP, whatever the rules say: "
                 + REMEDIES.get(kind));
+    }
+
+    private static boolean isAnyOf(List<String> packages, String name) {
+        return packages.stream().anyMatch(name::startsWith);
     }
 }
