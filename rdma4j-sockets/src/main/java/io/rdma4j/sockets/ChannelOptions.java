@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.sockets.engine.SocketSettings;
 import io.rdma4j.sockets.protocol.StreamSettings;
+import io.rdma4j.sockets.rules.Rule;
 import jdk.net.ExtendedSocketOptions;
 
 import java.io.IOException;
@@ -73,6 +74,8 @@ final class ChannelOptions {
     private final Set<SocketOption<?>> supported;
     private final Map<SocketOption<?>, Object> values = new HashMap<>();
     private boolean hasSizesOfTcp;
+    private boolean avoidsPortsOfTcp;
+    private String rule = "";
 
     ChannelOptions(Set<SocketOption<?>> supported) {
         this.supported = supported;
@@ -165,12 +168,23 @@ final class ChannelOptions {
         return supported.contains(name) ? get(name) : name.type().cast(initial(name));
     }
 
+    /** A rule has decided for RDMA, which those who watch see. */
+    synchronized void decidedBy(Rule decided) {
+        rule = decided.toString();
+    }
+
     /**
-     * Gives buffers twice the size that is set, up to 1 MiB: for a program whose sizes were chosen for TCP. A buffer is used in halves. What {@link #get} returns is what was
-     * set.
+     * A rule has decided for RDMA, of a program that expects TCP. Buffers get twice the size that is set, up to 1 MiB, because it was chosen for TCP: a buffer is used in halves.
+     * What {@link #get} returns is what was set.
      */
-    synchronized void countSizesAsTcp() {
+    synchronized void insteadOfTcp(Rule decided) {
+        decidedBy(decided);
         hasSizesOfTcp = true;
+    }
+
+    /** What is bound or connected does without iWARP, whose ports are those of TCP: the same program may be there over TCP. */
+    synchronized void avoidPortsOfTcp() {
+        avoidsPortsOfTcp = true;
     }
 
     private int bytesOf(SocketOption<Integer> size) {
@@ -190,8 +204,8 @@ final class ChannelOptions {
                 of(RdmaSocketOptions.RDMA_IOMAPSIZE),
                 of(StandardSocketOptions.SO_KEEPALIVE),
                 of(ExtendedSocketOptions.TCP_KEEPIDLE), of(StandardSocketOptions.SO_REUSEADDR),
-                of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device, false,
-                "");
+                of(StandardSocketOptions.IP_TOS), device.isEmpty() ? null : device,
+                avoidsPortsOfTcp, rule);
     }
 
     /** {@return whether a buffer may become larger} Not one whose size was set, as with TCP. */

@@ -56,7 +56,6 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private final DatagramSocket socket;
     /** Of the datagram that was received last, under the lock of reading. */
     private @Nullable InetSocketAddress source;
-    private volatile String rule = "";
     private volatile @Nullable DatagramEndpoint endpoint;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress remoteAddress;
@@ -125,14 +124,14 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         return this;
     }
 
-    /** Lets those who watch see what rule has decided for RDMA; before it is bound. */
-    void decidedBy(String decided) {
-        rule = decided;
+    /** {@return its options} */
+    ChannelOptions options() {
+        return options;
     }
 
     private DatagramEndpoint bound(@Nullable InetSocketAddress local) throws IOException {
         DatagramEndpoint made = DatagramEndpoint.bind(SocketEngine.ofProcess(),
-                options.settings().by(rule), family, local, readiness);
+                options.settings(), family, local, readiness);
         endpoint = made;
         localAddress = made.localAddress();
         readiness.onReady(made.hasInput(), made.hasOutput());

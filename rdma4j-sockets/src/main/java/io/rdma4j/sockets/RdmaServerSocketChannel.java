@@ -4,7 +4,6 @@ package io.rdma4j.sockets;
 import io.rdma4j.sockets.engine.SocketConnection;
 import io.rdma4j.sockets.engine.SocketEngine;
 import io.rdma4j.sockets.engine.SocketListener;
-import io.rdma4j.sockets.engine.SocketSettings;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -46,8 +45,6 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
     private final ReentrantLock stateLock = new ReentrantLock();
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_LISTENERS);
     private volatile @Nullable SocketListener listener;
-    private volatile boolean avoidsPortsOfTcp;
-    private volatile String rule = "";
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
@@ -73,19 +70,9 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
         }
     }
 
-    /** Lets it not listen on iWARP devices; before it is bound. */
-    void avoidPortsOfTcp() {
-        avoidsPortsOfTcp = true;
-    }
-
-    /**
-     * Makes it one for a program that expects TCP: a rule has decided. To be called before it is bound.
-     *
-     * @param decided the rule, for those who watch
-     */
-    void insteadOfTcp(String decided) {
-        rule = decided;
-        options.countSizesAsTcp();
+    /** {@return its options} */
+    ChannelOptions options() {
+        return options;
     }
 
     /**
@@ -104,9 +91,7 @@ public final class RdmaServerSocketChannel extends ChannelReadiness.OfListeners 
             if (listener != null) {
                 throw new AlreadyBoundException();
             }
-            SocketSettings wanted = options.settings().by(rule);
-            listener = SocketListener.listen(SocketEngine.ofProcess(),
-                    avoidsPortsOfTcp ? wanted.avoidingPortsOfTcp() : wanted,
+            listener = SocketListener.listen(SocketEngine.ofProcess(), options.settings(),
                     ChannelAddresses.local(local, family), backlog < 1 ? BACKLOG : backlog,
                     readiness);
         } finally {

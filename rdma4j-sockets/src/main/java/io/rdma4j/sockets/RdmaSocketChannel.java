@@ -71,8 +71,6 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     private volatile @Nullable InetSocketAddress remoteAddress;
     private volatile boolean isInputClosed;
     private volatile boolean isOutputClosed;
-    private volatile boolean avoidsPortsOfTcp;
-    private volatile String rule = "";
     private final StreamReadiness readiness = new StreamReadiness(this);
 
     RdmaSocketChannel(SelectorProvider provider, @Nullable ProtocolFamily family) {
@@ -226,9 +224,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
             if (localAddress != null) {
                 throw new AlreadyBoundException();
             }
-            SocketSettings wanted = options.settings();
-            BoundId made = BoundId.bind(SocketEngine.ofProcess(),
-                    avoidsPortsOfTcp ? wanted.avoidingPortsOfTcp() : wanted,
+            BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.settings(),
                     ChannelAddresses.local(local, family));
             bound = made;
             localAddress = made.localAddress();
@@ -271,19 +267,9 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         }
     }
 
-    /** Lets it not use an iWARP device; before it is bound. */
-    void avoidPortsOfTcp() {
-        avoidsPortsOfTcp = true;
-    }
-
-    /**
-     * Makes it one for a program that expects TCP: a rule has decided. To be called before it connects.
-     *
-     * @param decided the rule, for those who watch
-     */
-    void insteadOfTcp(String decided) {
-        rule = decided;
-        options.countSizesAsTcp();
+    /** {@return its options} */
+    ChannelOptions options() {
+        return options;
     }
 
     private void startConnecting(InetSocketAddress to) throws IOException {
@@ -296,10 +282,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
                 case CLOSED -> throw new ClosedChannelException();
                 case UNCONNECTED -> {
                     SocketConnector started = new SocketConnector(SocketEngine.ofProcess(),
-                            options.settings().by(rule), bound, to, readiness);
-                    if (avoidsPortsOfTcp) {
-                        started.avoidPortsOfTcp();
-                    }
+                            options.settings(), bound, to, readiness);
                     bound = null;
                     connector = started;
                     remoteAddress = to;

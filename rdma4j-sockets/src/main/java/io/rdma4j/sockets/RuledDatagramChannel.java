@@ -112,7 +112,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
 
     private RdmaDatagramChannel overRdma(Rule rule) {
         RdmaDatagramChannel made = new RdmaDatagramChannel(provider(), family);
-        made.decidedBy(rule.toString());
+        made.options().decidedBy(rule);
         return made;
     }
 

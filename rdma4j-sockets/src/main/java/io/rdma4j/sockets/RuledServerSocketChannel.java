@@ -128,7 +128,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
 
     private RdmaServerSocketChannel overRdma(Rule rule) {
         RdmaServerSocketChannel made = new RdmaServerSocketChannel(provider(), family);
-        made.insteadOfTcp(rule.toString());
+        made.options().insteadOfTcp(rule);
         return made;
     }
 
@@ -174,7 +174,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
             ServerSocketChannel overTcp = openTcp(at, backlog);
             try {
                 RdmaServerSocketChannel overRdma = overRdma(rule);
-                overRdma.avoidPortsOfTcp();
+                overRdma.options().avoidPortsOfTcp();
                 overRdma = bound(overRdma, (InetSocketAddress) overTcp.getLocalAddress(), backlog);
                 adoptBoth(overRdma, overTcp);
                 return;

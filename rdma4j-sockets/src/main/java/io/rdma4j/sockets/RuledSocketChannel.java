@@ -124,7 +124,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     /** A program that listens over TCP must not get the bytes by which iWARP begins, nor may iWARP keep the port from TCP. */
     private SocketChannel openBesideTcp() {
         RdmaSocketChannel made = overRdma();
-        made.avoidPortsOfTcp();
+        made.options().avoidPortsOfTcp();
         return made;
     }
 
@@ -137,7 +137,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     private void giveRule(SocketChannel made) {
         Rule decided = rule;
         if (made instanceof RdmaSocketChannel overRdma && decided != null) {
-            overRdma.insteadOfTcp(decided.toString());
+            overRdma.options().insteadOfTcp(decided);
         }
     }
 

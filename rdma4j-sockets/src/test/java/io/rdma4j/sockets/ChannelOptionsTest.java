@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.rules.Rule;
+import io.rdma4j.sockets.rules.Side;
+import io.rdma4j.sockets.rules.SocketRules;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What connections get of the options of a channel. */
 class ChannelOptionsTest {
+    private static final Rule RULE = SocketRules.RDMA.decide(Side.CONNECT,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 1));
+
     private final ChannelOptions options = new ChannelOptions(ChannelOptions.OF_STREAMS);
 
     @ParameterizedTest
@@ -20,14 +28,14 @@ class ChannelOptionsTest {
     void sizesOfTcpCountTwiceAsFarAsItHelps(int set, int has, int hasOfTcp) {
         options.setChecked(StandardSocketOptions.SO_RCVBUF, set);
         assertThat(options.settings().receiveBytes()).isEqualTo(has);
-        options.countSizesAsTcp();
+        options.insteadOfTcp(RULE);
         assertThat(options.settings().receiveBytes()).isEqualTo(hasOfTcp);
         assertThat(options.get(StandardSocketOptions.SO_RCVBUF)).isEqualTo(set);
     }
 
     @Test
     void sizesThatNobodyHasSetStayAndMayGrow() {
-        options.countSizesAsTcp();
+        options.insteadOfTcp(RULE);
         assertThat(options.settings().sendBytes()).isEqualTo(1 << 17);
         assertThat(options.settings().growsSend()).isTrue();
         options.setChecked(StandardSocketOptions.SO_SNDBUF, 1 << 16);

@@ -41,7 +41,6 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
     private int tries;
-    private boolean avoidsPortsOfTcp;
     private long startedNs;
     private final ReadinessListener listener;
 
@@ -61,14 +60,6 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     }
 
     // ---------------------------------------------------------------- for the channel
-
-    /**
-     * Does not connect by an iWARP device, nor look whether it could: a program that listens over TCP would get connections that are
-     * for nobody.
-     */
-    public void avoidPortsOfTcp() {
-        avoidsPortsOfTcp = true;
-    }
 
     /** Begins. The outcome is known when {@link #isDone}. */
     public void start() {
@@ -196,13 +187,10 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     }
 
     private void onAddress(CmId current) throws RdmaException {
-        RdmaDevice device = current.context().device();
-        if (avoidsPortsOfTcp && device.transport() == TransportType.IWARP) {
-            fail(new NoRouteToHostException("only " + device.name() + " leads there, whose ports"
-                    + " are those of TCP"));
-        } else if (avoidsPortsOfTcp && local == null && settings.device() == null) {
-            // An id that names its device leaves it at that, if nobody answers.
-            settings = settings.on(device);
+        if (settings.avoidsPortsOfTcp() && local == null && settings.device() == null) {
+            // An id that names its device leaves it at that, if nobody answers: a look whether anybody listens would give a
+            // program that listens over TCP connections which are for nobody.
+            settings = settings.on(current.context().device());
             id = null;
             engine.execute(() -> Freeing.all(current::close));
             resolve();

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param reuseAddress whether the local address may be shared
  * @param typeOfService of the packets
  * @param device the name of the device, null for that of the route
- * @param avoidsPortsOfTcp whether what is bound does without iWARP, whose ports are those of TCP
+ * @param avoidsPortsOfTcp whether what is bound or connected does without iWARP, whose ports are those of TCP
  * @param rule by which the application goes over RDMA, for those who watch; empty for none
  */
 public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
@@ -43,20 +43,6 @@ public record SocketSettings(int sendBytes, int receiveBytes, boolean growsSend,
         return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
                 inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
                 named.name(), avoidsPortsOfTcp, rule);
-    }
-
-    /** {@return the same for a listener beside one of TCP} */
-    public SocketSettings avoidingPortsOfTcp() {
-        return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
-                inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
-                device, true, rule);
-    }
-
-    /** {@return the same by a rule} */
-    public SocketSettings by(String decided) {
-        return new SocketSettings(sendBytes, receiveBytes, growsSend, growsReceive, sends, credits,
-                inlineBytes, mappings, keepalive, keepaliveSeconds, reuseAddress, typeOfService,
-                device, avoidsPortsOfTcp, decided);
     }
 
     /** {@return what a stream on a device gets} The device may allow less than is wanted. */
