@@ -17,7 +17,7 @@
     exports io.rdma4j.observe.jmx;
     exports io.rdma4j.verbs;
 
-    exports io.rdma4j.jdk to io.rdma4j.softnic, io.rdma4j.sockets;
+    exports io.rdma4j.jdk to io.rdma4j.softnic, io.rdma4j.sockets, io.rdma4j.tools;
     exports io.rdma4j.device to io.rdma4j.softnic, io.rdma4j.ibverbs;
     exports io.rdma4j.event to io.rdma4j.softnic, io.rdma4j.ibverbs;
     exports io.rdma4j.observe.jfr to io.rdma4j.protocol, io.rdma4j.softnic, io.rdma4j.ibverbs,

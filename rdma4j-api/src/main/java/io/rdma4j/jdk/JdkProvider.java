@@ -12,7 +12,7 @@ import java.nio.channels.spi.SelectorProvider;
  * then {@code SocketChannel.open} and its like would make a device of itself. So nothing of rdma4j calls them. Thread safe.
  */
 public final class JdkProvider {
-    private static final String PACKAGE = "sun.nio.ch";
+    static final String PACKAGE = "sun.nio.ch";
     private static final String DEFAULT = PACKAGE + ".DefaultSelectorProvider";
 
     private JdkProvider() {}
@@ -36,14 +36,24 @@ public final class JdkProvider {
                     MethodType.methodType(kind));
             return (SelectorProvider) made.invoke();
         } catch (IllegalAccessException e) {
-            throw new IOException("the JDK's own channels are out of reach, because the JVM's"
-                    + " provider is rdma4j's: start java with --add-exports java.base/" + PACKAGE
-                    + "=" + module() + ", or with rdma4j's -javaagent", e);
+            throw outOfReach("channels", e);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IOException("this JDK has no " + DEFAULT + " as JDK 25 has: " + e, e);
+            throw unlike(DEFAULT, e);
         }
+    }
+
+    /** {@return what to say where the package is not exported} */
+    static IOException outOfReach(String what, IllegalAccessException cause) {
+        return new IOException("the JDK's own " + what + " are out of reach, because those of the"
+                + " JVM are rdma4j's: start java with --add-exports java.base/" + PACKAGE + "="
+                + module() + ", or with rdma4j's -javaagent", cause);
+    }
+
+    /** {@return what to say of a JDK that is another than it was written for} */
+    static IOException unlike(String name, Throwable cause) {
+        return new IOException("this JDK has no " + name + " as JDK 25 has: " + cause, cause);
     }
 
     private static String module() {

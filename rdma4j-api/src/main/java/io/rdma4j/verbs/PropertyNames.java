@@ -23,7 +23,8 @@ final class PropertyNames {
             "rdma4j.cm.responseTimeout", "rdma4j.critical", "rdma4j.device", "rdma4j.devices",
             "rdma4j.disni.retries", "rdma4j.impair", "rdma4j.iwarp.crc", "rdma4j.iwarp.hold",
             "rdma4j.jmx", "rdma4j.loopback", "rdma4j.network", "rdma4j.patience", "rdma4j.pcap",
-            "rdma4j.sockets.buffer", "rdma4j.sockets.open", "rdma4j.sockets.rules");
+            "rdma4j.sockets.buffer", "rdma4j.sockets.open", "rdma4j.sockets.plain",
+            "rdma4j.sockets.rules");
 
     private PropertyNames() {}
 

@@ -25,7 +25,8 @@ class ApiStructureTest extends StructureContract {
             "Fallbacks.OF_PROCESS", "FlightEvents.CLASSES", "FlightEvents.STATISTICS",
             "PortTable.HELD",
             "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",
-            "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN");
+            "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN",
+            "TcpSockets.isRouted");
 
     ApiStructureTest() {
         super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);

@@ -11,7 +11,6 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.Channel;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.NetworkChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -217,18 +216,23 @@ final class ChannelOptions {
         return Math.clamp(wanted, StreamSettings.LEAST_BYTES, StreamSettings.MOST_BYTES) & ~1;
     }
 
-    /** Sets for a channel what was set here, as far as it has such options. */
-    void giveTo(NetworkChannel to) throws IOException {
+    /** Sets an option of something else. */
+    interface Setter {
+        <T> void set(SocketOption<T> name, T value) throws IOException;
+    }
+
+    /** Sets for something else what was set here, as far as it has such options. */
+    void giveTo(Set<SocketOption<?>> known, Setter to) throws IOException {
         for (Map.Entry<SocketOption<?>, Object> each : copy().entrySet()) {
-            give(to, each.getKey(), each.getValue());
+            if (known.contains(each.getKey())) {
+                give(to, each.getKey(), each.getValue());
+            }
         }
     }
 
-    private static <T> void give(NetworkChannel to, SocketOption<T> name, Object value)
+    static <T> void give(Setter to, SocketOption<T> name, Object value)
             throws IOException {
-        if (to.supportedOptions().contains(name)) {
-            to.setOption(name, name.type().cast(value));
-        }
+        to.set(name, name.type().cast(value));
     }
 
     /** Takes over what another channel was given. */

@@ -109,7 +109,7 @@ final class ChosenChannel<C extends SelectableChannel & ByteChannel & Scattering
     /** {@return one with the options so far} It is closed if it does not take them. */
     C withOptions(C made) throws IOException {
         try {
-            options.giveTo(made);
+            options.giveTo(made.supportedOptions(), made::setOption);
             return made;
         } catch (IOException | RuntimeException e) {
             made.close();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketOptions;
@@ -67,11 +70,71 @@ final class EndpointOptions {
         };
     }
 
+    /** {@return the value of a socket that was given these} */
+    Object get(int number, Socket of) throws SocketException {
+        return switch (number) {
+            case SocketOptions.SO_TIMEOUT -> timeoutMs;
+            case SocketOptions.SO_OOBINLINE -> isUrgentInline;
+            case SocketOptions.SO_BINDADDR -> of.getLocalAddress();
+            default -> {
+                SocketOption<?> name = name(number);
+                yield SocketExceptions.translatedAll(() -> of.getOption(name));
+            }
+        };
+    }
+
     private static SocketOption<?> name(int number) throws SocketException {
         SocketOption<?> name = NAMES.get(number);
         if (name == null) {
             throw new SocketException("there is no socket option " + number);
         }
         return name;
+    }
+
+    // ---------------------------------------------------------------- for other sockets
+
+    /** Sets for a socket what was set here, as far as it has such options. */
+    void giveTo(Socket to) throws IOException {
+        to.setSoTimeout(timeoutMs);
+        if (isUrgentInline) {
+            to.setOOBInline(true);
+        }
+        options.giveTo(to.supportedOptions(), to::setOption);
+    }
+
+    /** Sets for a server socket what was set here, as far as it has such options. */
+    void giveTo(ServerSocket to) throws IOException {
+        to.setSoTimeout(timeoutMs);
+        options.giveTo(to.supportedOptions(), to::setOption);
+    }
+
+    /** Sets an option of a socket. */
+    static void give(int number, Object value, Socket to) throws SocketException {
+        switch (number) {
+            case SocketOptions.SO_TIMEOUT -> to.setSoTimeout((Integer) value);
+            case SocketOptions.SO_OOBINLINE -> to.setOOBInline((Boolean) value);
+            default -> give(number, value, to::setOption);
+        }
+    }
+
+    /** Sets an option of a server socket. */
+    static void give(int number, Object value, ServerSocket to) throws SocketException {
+        if (number == SocketOptions.SO_TIMEOUT) {
+            to.setSoTimeout((Integer) value);
+        } else {
+            give(number, value, to::setOption);
+        }
+    }
+
+    private static void give(int number, Object value, ChannelOptions.Setter to)
+            throws SocketException {
+        SocketOption<?> name = name(number);
+        Object given = number == SocketOptions.SO_LINGER && !(value instanceof Integer)
+                ? -1
+                : value;
+        Void _ = SocketExceptions.translatedAll(() -> {
+            ChannelOptions.give(to, name, given);
+            return null;
+        });
     }
 }

@@ -9,12 +9,9 @@ import io.rdma4j.sockets.engine.SocketListener;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
-import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
@@ -23,7 +20,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What a {@link java.net.ServerSocket} over RDMA is made of. What that class checks is not checked here. Thread safe. */
-final class ListeningEndpoint extends SocketImpl {
+final class ListeningEndpoint extends ListenerImplementation {
     private final @Nullable ProtocolFamily family;
     private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock acceptLock = new ReentrantLock();
@@ -38,16 +35,14 @@ final class ListeningEndpoint extends SocketImpl {
         this.family = family;
     }
 
+    /** {@return its options} */
+    ChannelOptions options() {
+        return options.named();
+    }
+
     private void requireOpen() throws SocketException {
         if (isClosed) {
             throw new SocketException("Socket closed");
-        }
-    }
-
-    @Override
-    protected void create(boolean isStream) throws IOException {
-        if (!isStream) {
-            throw new IOException("a socket over RDMA is one of streams");
         }
     }
 
@@ -146,46 +141,5 @@ final class ListeningEndpoint extends SocketImpl {
     @Override
     protected Set<SocketOption<?>> supportedOptions() {
         return options.named().supported();
-    }
-
-    // ---------------------------------------------------------------- of connections
-
-    private static SocketException notConnected() {
-        return new SocketException("a listening socket has no connection");
-    }
-
-    @Override
-    protected void connect(String host, int port) throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected void connect(InetAddress host, int port) throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected void connect(SocketAddress remote, int timeoutMs) throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected InputStream getInputStream() throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected OutputStream getOutputStream() throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected int available() throws IOException {
-        throw notConnected();
-    }
-
-    @Override
-    protected void sendUrgentData(int data) throws IOException {
-        throw notConnected();
     }
 }

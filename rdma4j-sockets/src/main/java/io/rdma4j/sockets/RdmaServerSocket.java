@@ -11,8 +11,20 @@ import java.net.SocketException;
 
 /** A server socket over RDMA. All that it does is the JDK's, on a {@link ListeningEndpoint}, but for the kind of its sockets. */
 final class RdmaServerSocket extends ServerSocket {
+    private final ListeningEndpoint listener;
+
     RdmaServerSocket(@Nullable ProtocolFamily family) {
-        super(new ListeningEndpoint(family));
+        this(new ListeningEndpoint(family));
+    }
+
+    private RdmaServerSocket(ListeningEndpoint listener) {
+        super(listener);
+        this.listener = listener;
+    }
+
+    /** {@return its options} */
+    ChannelOptions options() {
+        return listener.options();
     }
 
     @Override

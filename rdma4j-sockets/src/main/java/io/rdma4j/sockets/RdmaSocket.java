@@ -9,8 +9,16 @@ import java.net.SocketException;
 
 /** A socket over RDMA. All that it does is the JDK's, on a {@link StreamEndpoint}. */
 final class RdmaSocket extends Socket {
+    private final StreamEndpoint stream;
+
     private RdmaSocket(StreamEndpoint stream) throws SocketException {
         super(stream);
+        this.stream = stream;
+    }
+
+    /** {@return its options} */
+    ChannelOptions options() {
+        return stream.options();
     }
 
     /** {@return one that takes addresses of the family, of both without one} */

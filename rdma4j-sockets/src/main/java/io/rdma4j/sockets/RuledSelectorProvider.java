@@ -3,11 +3,15 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.jdk.OverDevices;
+import io.rdma4j.jdk.TcpSockets;
+import io.rdma4j.sockets.rules.Observers;
 import io.rdma4j.sockets.rules.SocketRules;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ProtocolFamily;
+import java.net.SocketImpl;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
 import java.nio.channels.DatagramChannel;
@@ -67,6 +71,30 @@ public final class RuledSelectorProvider extends SelectorProvider implements Ove
             rules = known;
         }
         return known;
+    }
+
+    /**
+     * Lets sockets that are no channels go by the rules as well: each {@link java.net.Socket} and {@link java.net.ServerSocket} that is made in this JVM from
+     * now on decides when it connects or is bound. Not those by which a JVM is observed (RMI, JMX). Once in a JVM, for it has one factory of each.
+     *
+     * @throws IOException if the rules of the property are wrong, the JDK's own sockets are out of reach, or the JVM has a factory already
+     */
+    public void routeSockets() throws IOException {
+        SocketRules decided = rules();
+        TcpSockets.route(() -> Observers.areCalling()
+                ? ofTheJdk(false)
+                : new RuledStreamEndpoint(decided),
+                () -> Observers.areCalling()
+                        ? ofTheJdk(true)
+                        : new RuledListeningEndpoint(decided));
+    }
+
+    private static SocketImpl ofTheJdk(boolean isServer) {
+        try {
+            return TcpSockets.implementation(isServer);
+        } catch (IOException e) {
+            throw new UncheckedIOException("they were in reach before", e);
+        }
     }
 
     /** {@return a channel that is neither bound nor connected, and not decided} */

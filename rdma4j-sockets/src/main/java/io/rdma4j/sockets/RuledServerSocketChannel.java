@@ -8,7 +8,6 @@ import io.rdma4j.sockets.rules.SocketRules;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
@@ -33,11 +32,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * hands everything to channels of these kinds. What was set before counts for them. Thread safe.
  */
 final class RuledServerSocketChannel extends ServerSocketChannel implements ChannelReadiness.Owner {
-    private static final System.Logger LOG = System.getLogger(
-            RuledServerSocketChannel.class.getName());
-    /** How many ports are tried that have to be free over TCP and over RDMA. */
-    private static final int TRIES = 16;
-
     private final SocketRules rules;
     private final @Nullable ProtocolFamily family;
     private final ReentrantLock stateLock = new ReentrantLock();
@@ -46,7 +40,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     /** One of them, or the first with a thread that accepts over TCP. */
     private volatile @Nullable RdmaServerSocketChannel rdma;
     private volatile @Nullable ServerSocketChannel tcp;
-    private volatile @Nullable TcpAcceptor acceptor;
+    private volatile @Nullable Acceptor<SocketChannel> acceptor;
     /** Who waits for a connection of either kind. */
     private volatile @Nullable Thread waiting;
     private final ServerSocket socket = new ChannelServerSocket(this, new SocketOperations());
@@ -54,7 +48,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     private final ChannelReadiness readiness = new ChannelReadiness() {
         @Override
         int readyOps(int operations) {
-            TcpAcceptor beside = acceptor;
+            Acceptor<SocketChannel> beside = acceptor;
             if (beside != null && beside.hasAny()) {
                 return operations;
             }
@@ -142,7 +136,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     private <T extends ServerSocketChannel> T bound(T opened, InetSocketAddress at, int backlog)
             throws IOException {
         try {
-            options.giveTo(opened);
+            options.giveTo(opened.supportedOptions(), opened::setOption);
             opened.bind(at, backlog);
             return opened;
         } catch (IOException | RuntimeException e) {
@@ -169,34 +163,27 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     }
 
     private void bindBoth(InetSocketAddress at, int backlog, Rule rule) throws IOException {
-        BindException taken = null;
-        for (int i = 0; i < TRIES; i++) {
-            ServerSocketChannel overTcp = openTcp(at, backlog);
-            try {
-                RdmaServerSocketChannel overRdma = overRdma(rule);
-                overRdma.options().avoidPortsOfTcp();
-                overRdma = bound(overRdma, (InetSocketAddress) overTcp.getLocalAddress(), backlog);
-                adoptBoth(overRdma, overTcp);
-                return;
-            } catch (IOException e) {
-                if (e instanceof BindException inUse && at.getPort() == 0 && i < TRIES - 1) {
-                    // The port that is free over TCP is not over RDMA.
-                    taken = inUse;
-                    overTcp.close();
-                    continue;
-                }
-                LOG.log(System.Logger.Level.WARNING, "{0} listens over TCP alone, though the rule"
-                        + " is ''{1}'': {2}", overTcp.getLocalAddress(), rule, e.getMessage());
-                adoptTcp(overTcp);
-                return;
-            }
+        ListenerPair<ServerSocketChannel, RdmaServerSocketChannel> made = ListenerPair.bind(at,
+                rule,
+                local -> openTcp(local, backlog),
+                opened -> (InetSocketAddress) opened.socket().getLocalSocketAddress(),
+                local -> {
+                    RdmaServerSocketChannel overRdma = overRdma(rule);
+                    overRdma.options().avoidPortsOfTcp();
+                    return bound(overRdma, local, backlog);
+                });
+        RdmaServerSocketChannel overRdma = made.rdma();
+        if (overRdma == null) {
+            adoptTcp(made.tcp());
+        } else {
+            adoptBoth(overRdma, made.tcp());
         }
-        throw Objects.requireNonNull(taken);
     }
 
     private void adoptBoth(RdmaServerSocketChannel overRdma, ServerSocketChannel overTcp)
             throws IOException {
-        TcpAcceptor beside = new TcpAcceptor(overTcp, this::onAccepted);
+        Acceptor<SocketChannel> beside = new Acceptor<>(Acceptor.Source.of(overTcp),
+                this::onAccepted);
         acceptor = beside;
         overRdma.readiness().forwardTo(readiness);
         readiness.add(new Waking());
@@ -257,7 +244,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
                 requireNoInterruption();
                 throw new NotYetBoundException();
             }
-            TcpAcceptor beside = acceptor;
+            Acceptor<SocketChannel> beside = acceptor;
             if (over != null && beside != null) {
                 return acceptAny(over, beside, timeoutMs);
             }
@@ -299,7 +286,8 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
                 : RuledSocketChannel.ofAccepted(provider(), rules, accepted);
     }
 
-    private @Nullable SocketChannel acceptAny(RdmaServerSocketChannel over, TcpAcceptor beside,
+    private @Nullable SocketChannel acceptAny(RdmaServerSocketChannel over,
+            Acceptor<SocketChannel> beside,
             int timeoutMs) throws IOException {
         if (!isBlocking()) {
             return pollAny(over, beside);
@@ -337,7 +325,8 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
         }
     }
 
-    private @Nullable SocketChannel pollAny(RdmaServerSocketChannel over, TcpAcceptor beside)
+    private @Nullable SocketChannel pollAny(RdmaServerSocketChannel over,
+            Acceptor<SocketChannel> beside)
             throws IOException {
         if (!isOpen()) {
             return null;
@@ -419,7 +408,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     private void closeBound() throws IOException {
         RdmaServerSocketChannel over = rdma;
         ServerSocketChannel overTcp = tcp;
-        TcpAcceptor beside = acceptor;
+        Acceptor<SocketChannel> beside = acceptor;
         if (beside != null) {
             beside.close();
         }

@@ -154,7 +154,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         }
         SocketChannel holding = bound.channel();
         if (way == Way.TCP && holding.isOpen()) {
-            chosen.options().giveTo(holding);
+            chosen.options().giveTo(holding.supportedOptions(), holding::setOption);
             return holding;
         }
         // Of an attempt, what was made for RDMA has already taken its place.

@@ -2,6 +2,7 @@
 package io.rdma4j.sockets;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -41,6 +42,18 @@ final class SocketExceptions {
         } catch (IOException e) {
             throw by(e, new SocketException(e.getMessage()));
         }
+    }
+
+    /**
+     * {@return what to throw for an exception of a socket that another one is made of} By an interruption of a virtual thread it has closed itself; the outer one does
+     * that as well, if it is told so.
+     */
+    static IOException ofInner(IOException e, boolean isClosed) {
+        Thread thread = Thread.currentThread();
+        return e instanceof SocketException && isClosed && thread.isVirtual()
+                && thread.isInterrupted()
+                        ? by(e, new InterruptedIOException(e.getMessage()))
+                        : e;
     }
 
     /** @throws RuntimeException the same, if sockets throw it as well */

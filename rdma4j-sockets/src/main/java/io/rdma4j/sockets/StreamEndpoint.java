@@ -18,7 +18,6 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -31,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>No channel is behind it: a thread that is interrupted does not close it, unless the thread is virtual.
  */
-final class StreamEndpoint extends SocketImpl {
+final class StreamEndpoint extends StreamImplementation {
     private final @Nullable ProtocolFamily family;
     private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock readLock = new ReentrantLock();
@@ -48,6 +47,11 @@ final class StreamEndpoint extends SocketImpl {
     /** @param family whose addresses it takes, null for both */
     StreamEndpoint(@Nullable ProtocolFamily family) {
         this.family = family;
+    }
+
+    /** {@return its options} */
+    ChannelOptions options() {
+        return options.named();
     }
 
     private void requireOpen() throws SocketException {
@@ -68,13 +72,6 @@ final class StreamEndpoint extends SocketImpl {
     // ---------------------------------------------------------------- the beginning
 
     @Override
-    protected void create(boolean isStream) throws IOException {
-        if (!isStream) {
-            throw new IOException("a socket over RDMA is one of streams");
-        }
-    }
-
-    @Override
     protected void bind(InetAddress host, int port) throws IOException {
         stateLock.lock();
         try {
@@ -88,16 +85,6 @@ final class StreamEndpoint extends SocketImpl {
         } finally {
             stateLock.unlock();
         }
-    }
-
-    @Override
-    protected void connect(String host, int port) throws IOException {
-        connect(new InetSocketAddress(host, port), 0);
-    }
-
-    @Override
-    protected void connect(InetAddress host, int port) throws IOException {
-        connect(new InetSocketAddress(host, port), 0);
     }
 
     @Override
@@ -367,17 +354,5 @@ final class StreamEndpoint extends SocketImpl {
     @Override
     protected Set<SocketOption<?>> supportedOptions() {
         return options.named().supported();
-    }
-
-    // ---------------------------------------------------------------- of listeners
-
-    @Override
-    protected void listen(int backlog) throws IOException {
-        throw new SocketException("a connected socket does not listen");
-    }
-
-    @Override
-    protected void accept(SocketImpl accepted) throws IOException {
-        throw new SocketException("a connected socket does not accept");
     }
 }

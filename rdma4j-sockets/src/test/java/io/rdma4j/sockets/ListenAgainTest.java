@@ -2,6 +2,7 @@
 package io.rdma4j.sockets;
 
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.net.InetSocketAddress;
@@ -26,11 +27,12 @@ class ListenAgainTest {
     }
 
     @ParameterizedTest
-    @EnumSource(SocketKind.class)
-    void aSocketGetsThePortOfTheOneBefore(SocketKind kind) throws Exception {
-        InetSocketAddress address = Transport.ROCE.unusedAddress();
+    @CsvSource({"OF_CHANNEL, ROCE", "ALONE, ROCE", "ALONE, RULED_TCP", "ALONE, RULED_AUTO"})
+    void aSocketGetsThePortOfTheOneBefore(SocketKind kind, Transport transport)
+            throws Exception {
+        InetSocketAddress address = transport.unusedAddress();
         for (int i = 0; i < TIMES; i++) {
-            try (ServerSocket listener = kind.openListener(Transport.ROCE)) {
+            try (ServerSocket listener = kind.openListener(transport)) {
                 listener.bind(address);
                 assertThat(listener.getLocalSocketAddress()).isEqualTo(address);
             }

@@ -363,13 +363,15 @@ class SocketContractTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"OF_CHANNEL, ROCE", "ALONE, IWARP"})
+    @CsvSource({"OF_CHANNEL, ROCE", "ALONE, IWARP", "ALONE, RULED_RDMA", "ALONE, RULED_TCP",
+        "ALONE, RULED_AUTO", "ALONE, RULED_FALLBACK"})
     void socketsDoWhatThoseOverTcpDo(SocketKind kind, Transport transport) throws IOException {
         compare(seen(kind, transport), seen(kind, Transport.TCP));
     }
 
     @ParameterizedTest
-    @CsvSource({"OF_CHANNEL, IWARP", "ALONE, ROCE"})
+    @CsvSource({"OF_CHANNEL, IWARP", "ALONE, ROCE", "ALONE, RULED_RDMA", "ALONE, RULED_TCP",
+        "ALONE, RULED_AUTO"})
     void serverSocketsDoWhatThoseOverTcpDo(SocketKind kind, Transport transport)
             throws IOException {
         compare(seenOfListeners(kind, transport), seenOfListeners(kind, Transport.TCP));

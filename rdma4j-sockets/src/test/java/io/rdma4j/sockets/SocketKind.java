@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import io.rdma4j.sockets.rules.SocketRules;
+
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -21,10 +24,13 @@ enum SocketKind {
             return channel.socket();
         }
         // An option is set in both cases, which makes what is behind a socket.
-        return transport == Transport.TCP
-                ? new Socket().setOption(StandardSocketOptions.SO_KEEPALIVE, false)
-                : RdmaSockets.openSocket().setOption(RdmaSocketOptions.RDMA_DEVICE,
-                        transport.device());
+        if (transport == Transport.TCP) {
+            return new Socket().setOption(StandardSocketOptions.SO_KEEPALIVE, false);
+        }
+        Socket socket = transport.rules().isEmpty()
+                ? RdmaSockets.openSocket()
+                : new RuledSocket(transport);
+        return socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device());
     }
 
     ServerSocket openListener(Transport transport) throws IOException {
@@ -32,10 +38,43 @@ enum SocketKind {
             ServerSocketChannel channel = transport.openListener();
             return channel.socket();
         }
-        return transport == Transport.TCP
-                ? new ServerSocket().setOption(StandardSocketOptions.SO_RCVBUF, 1 << 17)
-                : RdmaSockets.openServerSocket().setOption(RdmaSocketOptions.RDMA_DEVICE,
-                        transport.device());
+        if (transport == Transport.TCP) {
+            return new ServerSocket().setOption(StandardSocketOptions.SO_RCVBUF, 1 << 17);
+        }
+        ServerSocket socket = transport.rules().isEmpty()
+                ? RdmaSockets.openServerSocket()
+                : new RuledServerSocket(transport);
+        return socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device());
+    }
+
+    /** As a JVM makes them that routes its sockets. */
+    private static final class RuledSocket extends Socket {
+        RuledSocket(Transport transport) throws IOException {
+            super(new RuledStreamEndpoint(SocketRules.parse(transport.rules())));
+        }
+    }
+
+    private static final class RuledServerSocket extends ServerSocket {
+        private final Transport transport;
+
+        RuledServerSocket(Transport transport) {
+            super(new RuledListeningEndpoint(SocketRules.parse(transport.rules())));
+            this.transport = transport;
+        }
+
+        /** Without the factory for those that are accepted. */
+        @Override
+        public Socket accept() throws IOException {
+            if (isClosed()) {
+                throw new SocketException("Socket is closed");
+            }
+            if (!isBound()) {
+                throw new SocketException("Socket is not bound yet");
+            }
+            Socket accepted = new RuledSocket(transport);
+            implAccept(accepted);
+            return accepted;
+        }
     }
 
     ServerSocket listen(Transport transport) throws IOException {

@@ -46,7 +46,9 @@ class SocketThreadTest {
 
     @ParameterizedTest
     @CsvSource({"OF_CHANNEL, ROCE, false", "OF_CHANNEL, ROCE, true", "OF_CHANNEL, IWARP, true",
-        "ALONE, ROCE, false", "ALONE, ROCE, true", "ALONE, IWARP, false"})
+        "ALONE, ROCE, false", "ALONE, ROCE, true", "ALONE, IWARP, false",
+        "ALONE, RULED_RDMA, false", "ALONE, RULED_RDMA, true", "ALONE, RULED_TCP, false",
+        "ALONE, RULED_TCP, true", "ALONE, RULED_AUTO, false", "ALONE, RULED_AUTO, true"})
     void waitsEndAsOverTcp(SocketKind kind, Transport transport, boolean isVirtual)
             throws Exception {
         assertThat(waits(kind, transport, isVirtual))
@@ -90,6 +92,9 @@ class SocketThreadTest {
         try (Pair pair = Pair.over(kind, transport)) {
             seen.add("read, interrupted: " + interrupted(kind, pair, isVirtual));
         }
+        try (ServerSocket listener = kind.listen(transport)) {
+            seen.add("accept, interrupted: " + acceptInterrupted(kind, listener, isVirtual));
+        }
         ServerSocket closing = kind.listen(transport);
         seen.add("accept, closed: " + ThreadContractTest.outcome(isVirtual, closing::accept,
                 waiting -> closing.close()));
@@ -115,6 +120,16 @@ class SocketThreadTest {
                 Thread::interrupt) + " " + pair.socket().isClosed();
     }
 
+    /** As of reads; the platform thread ends by its time. */
+    private static String acceptInterrupted(SocketKind kind, ServerSocket listener,
+            boolean isVirtual) throws Exception {
+        if (kind == SocketKind.ALONE && !isVirtual) {
+            listener.setSoTimeout(200);
+        }
+        return ThreadContractTest.outcome(isVirtual, listener::accept, Thread::interrupt) + " "
+                + listener.isClosed();
+    }
+
     private static int read(Socket from) throws IOException {
         return from.getInputStream().read(new byte[100]);
     }
@@ -129,7 +144,8 @@ class SocketThreadTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"OF_CHANNEL, ROCE", "OF_CHANNEL, IWARP", "ALONE, ROCE", "ALONE, IWARP"})
+    @CsvSource({"OF_CHANNEL, ROCE", "OF_CHANNEL, IWARP", "ALONE, ROCE", "ALONE, IWARP",
+        "ALONE, RULED_RDMA", "ALONE, RULED_TCP", "ALONE, RULED_AUTO", "ALONE, RULED_FALLBACK"})
     void bytesArrive(SocketKind kind, Transport transport) throws Exception {
         try (Pair pair = Pair.over(kind, transport);
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -152,7 +168,8 @@ class SocketThreadTest {
 
     /** A time-out leaves the socket as it was. */
     @ParameterizedTest
-    @CsvSource({"OF_CHANNEL, TCP", "OF_CHANNEL, ROCE", "ALONE, TCP", "ALONE, IWARP"})
+    @CsvSource({"OF_CHANNEL, TCP", "OF_CHANNEL, ROCE", "ALONE, TCP", "ALONE, IWARP",
+        "ALONE, RULED_RDMA", "ALONE, RULED_FALLBACK"})
     void readsGoOnAfterTimeouts(SocketKind kind, Transport transport) throws Exception {
         try (Pair pair = Pair.over(kind, transport)) {
             pair.socket().setSoTimeout(10);

@@ -24,14 +24,25 @@ enum Transport {
     @SuppressWarnings("ImmutableEnumChecker")
     private final SelectorProvider provider;
     private final String device;
+    private final String rules;
 
     Transport(SelectorProvider provider, String device) {
-        this.provider = provider;
-        this.device = device;
+        this(provider, device, "");
     }
 
     Transport(String rules, String device) {
-        this(new RuledSelectorProvider(rules), device);
+        this(new RuledSelectorProvider(rules), device, rules);
+    }
+
+    Transport(SelectorProvider provider, String device, String rules) {
+        this.provider = provider;
+        this.device = device;
+        this.rules = rules;
+    }
+
+    /** {@return the text of the rules, empty if none decide} */
+    String rules() {
+        return rules;
     }
 
     String device() {

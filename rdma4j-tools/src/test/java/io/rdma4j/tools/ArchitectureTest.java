@@ -15,6 +15,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventChannel;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.jdk.JdkProvider;
+import io.rdma4j.jdk.TcpSockets;
 import io.rdma4j.observe.jfr.EventClasses;
 import io.rdma4j.observe.registry.ShownBean;
 import io.rdma4j.protocol.roce.wire.Path;
@@ -43,6 +44,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -271,6 +274,17 @@ class ArchitectureTest {
                 .callMethodWhere(target(name("open")).and(target(owner(belongToAnyOf(
                         Selector.class, Pipe.class, DatagramChannel.class, SocketChannel.class,
                         ServerSocketChannel.class)))))
+                .check(ALL);
+    }
+
+    /** The JVM's sockets may be those that go by rules. */
+    @Test
+    void devicesAndToolsMakeSocketsOfTheJdkInOnePlace() {
+        noClasses().that(resideInAnyPackage(LIBRARIES).or(resideInAPackage("io.rdma4j.tools.."))
+                .and(not(type(TcpSockets.class))).and(not(assignableTo(Socket.class)))
+                .and(not(assignableTo(ServerSocket.class)))).should()
+                .callConstructorWhere(target(owner(belongToAnyOf(Socket.class,
+                        ServerSocket.class))))
                 .check(ALL);
     }
 
@@ -705,7 +719,7 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.tools.tcp..",
                         "io.rdma4j.tools.endpoint..", "io.rdma4j.tools.options..",
                         "io.rdma4j.tools.output..", "io.rdma4j.tools.timing..",
-                        "io.rdma4j.verbs..", "io.rdma4j.cm..",
+                        "io.rdma4j.verbs..", "io.rdma4j.cm..", "io.rdma4j.jdk..",
                         "picocli..", "org.HdrHistogram..", "org.jspecify.."))
                 .check(ALL);
         noClasses().that().resideInAPackage("io.rdma4j.tools.*..").should()

@@ -3,6 +3,8 @@ package io.rdma4j.sockets.programs;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -13,6 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Programs that know nothing of RDMA, in JVMs of their own. */
 class UnchangedProgramTest {
     private static final long BYTES = 2 * 64 * 2 * 100_000;
+    /** Three echoes and an answer of HTTP. */
+    private static final long BYTES_OF_JAVA_NET = 7 * 300_000;
 
     @TempDir
     private Path directory;
@@ -53,6 +57,44 @@ class UnchangedProgramTest {
         assertThat(ForkedJvm.byProperty("rdma", program).output()).contains("good-bye");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"rdma", "auto"})
+    void socketsThatAreNoChannelsGoOverRdma(String rules) throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), rules,
+                List.of(), Observed.class.getName(), JavaNetProgram.class.getName());
+        assertThat(result.output()).contains("all of java.net\n");
+        assertThat(result.number("RDMA bytes")).isGreaterThan(BYTES_OF_JAVA_NET);
+        assertThat(result.number("TCP connections")).isZero();
+    }
+
+    @Test
+    void socketsThatAreNoChannelsGoOverTcpIfTheRulesSaySo() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true),
+                "connect:*=tcp,listen:*=auto", List.of(), Observed.class.getName(),
+                JavaNetProgram.class.getName());
+        assertThat(result.output()).contains("all of java.net\n");
+        assertThat(result.number("RDMA bytes")).isZero();
+        assertThat(result.number("TCP connections")).isPositive();
+    }
+
+    @Test
+    void whoObservesTheJvmDoesSoOverTcp() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma",
+                List.of(), Observed.class.getName(), JmxProgram.class.getName());
+        assertThat(result.output()).contains("beans true").doesNotContain("rdma4j:");
+        assertThat(result.number("RDMA bytes")).isZero();
+        assertThat(result.number("TCP connections")).isPositive();
+    }
+
+    /** Whoever asks over RDMA alone learns which rule it was. */
+    @Test
+    void socketWhosePeerListensOverTcpSaysWhy() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true),
+                "connect:*=rdma,listen:*=tcp", List.of(), JavaNetProgram.class.getName());
+        assertThat(result.output()).contains("java.net.ConnectException: Connection refused",
+                "(over RDMA, by the rule 'connect:*=rdma')");
+    }
+
     /** Nobody would learn otherwise why such a program is no faster. */
     @Test
     void programWithSocketsThatStayOnTcpIsToldSo() throws Exception {
@@ -65,7 +107,12 @@ class UnchangedProgramTest {
                 + " goes over TCP, whatever the rules say: let it take channels and a selector"
                 + " where it has the choice\n";
         assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, "sockets").output())
-                .containsOnlyOnce(first).containsOnlyOnce(second);
+                .doesNotContain(first).containsOnlyOnce(second);
+        for (String without : List.of("-Drdma4j.sockets.plain=false",
+                "-DsocksProxyHost=127.0.0.1 -DsocksNonProxyHosts=127.0.0.1")) {
+            assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(without), program, "sockets")
+                    .output()).containsOnlyOnce(first).containsOnlyOnce(second);
+        }
         for (String without : List.of("channels", "tls")) {
             assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, without).output())
                     .contains("connected true").doesNotContain("whatever the rules say");

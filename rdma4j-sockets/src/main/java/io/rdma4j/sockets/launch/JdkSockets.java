@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.launch;
 
+import io.rdma4j.sockets.rules.Observers;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.instrument.ClassFileTransformer;
@@ -32,24 +33,22 @@ final class JdkSockets implements ClassFileTransformer {
             "where it takes a factory give it RdmaSocketFactory or RdmaServerSocketFactory",
             ASYNCHRONOUS,
             "let it take channels and a selector where it has the choice");
-    /** Who looks at a JVM from outside makes it listen. */
-    private static final List<String> OF_OBSERVERS = List.of("sun.rmi.", "java.rmi.",
-            "javax.management.", "sun.management.", "jdk.internal.agent.");
-    private static final List<String> OF_JDK = List.of("java.", "javax.", "jdk.", "sun.",
-            "com.sun.", "io.rdma4j.sockets.launch.");
-
     private final Consumer<String> out;
     private final Supplier<List<String>> callers;
+    private final boolean areSocketsRouted;
     private final Map<String, Boolean> saidOf = new ConcurrentHashMap<>();
 
-    JdkSockets(Consumer<String> out) {
-        this(out, () -> StackWalker.getInstance()
+    /** @param areSocketsRouted whether {@code java.net.Socket} goes by the rules */
+    JdkSockets(Consumer<String> out, boolean areSocketsRouted) {
+        this(out, areSocketsRouted, () -> StackWalker.getInstance()
                 .walk(frames -> frames.map(StackWalker.StackFrame::getClassName).toList()));
     }
 
     /** @param callers the names of the classes whose methods the calling thread is in, the last called first */
-    JdkSockets(Consumer<String> out, Supplier<List<String>> callers) {
+    JdkSockets(Consumer<String> out, boolean areSocketsRouted,
+            Supplier<List<String>> callers) {
         this.out = out;
+        this.areSocketsRouted = areSocketsRouted;
         this.callers = callers;
     }
 
@@ -62,7 +61,7 @@ final class JdkSockets implements ClassFileTransformer {
             return null;
         }
         String kind = KINDS.get(name);
-        if (kind != null) {
+        if (kind != null && !(areSocketsRouted && kind.equals(SOCKETS))) {
             say(kind);
         }
         return null;
@@ -70,18 +69,12 @@ final class JdkSockets implements ClassFileTransformer {
 
     private void say(String kind) {
         List<String> by = callers.get();
-        boolean isObserved = by.stream().takeWhile(each -> isAnyOf(OF_JDK, each))
-                .anyMatch(each -> isAnyOf(OF_OBSERVERS, each));
-        if (isObserved || saidOf.putIfAbsent(kind, true) != null) {
+        if (Observers.areAmong(by.stream()) || saidOf.putIfAbsent(kind, true) != null) {
             return;
         }
-        String program = by.stream().filter(each -> !isAnyOf(OF_JDK, each)).findFirst()
+        String program = by.stream().filter(each -> !Observers.isBelow(each)).findFirst()
                 .orElse("the program");
         out.accept("rdma4j: " + kind + " of " + program + " goes over TCP, whatever the rules say: "
                 + REMEDIES.get(kind));
-    }
-
-    private static boolean isAnyOf(List<String> packages, String name) {
-        return packages.stream().anyMatch(name::startsWith);
     }
 }

@@ -7,6 +7,7 @@ import io.rdma4j.sockets.engine.BufferSize;
 import io.rdma4j.sockets.rules.SocketRules;
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
@@ -25,6 +26,8 @@ public final class Premain {
     private static final List<String> WITHOUT_NATIVE = List.of("io.netty.transport.noNative",
             "io.grpc.netty.shaded.io.netty.transport.noNative");
     private static final String DEVICES = "META-INF/services/io.rdma4j.verbs.RdmaProvider";
+    /** Whether sockets that are no channels go by the rules as well. Default: true. */
+    private static final String PLAIN = "rdma4j.sockets.plain";
     /** Of the JDK, which a program that is a module may not require. */
     private static final List<String> MODULES = List.of("java.management", "jdk.jfr", "jdk.net");
     private static final int FAILED = 1;
@@ -48,17 +51,28 @@ public final class Premain {
             open(jvm);
             set(PROVIDER, RuledSelectorProvider.class.getName());
             System.setProperty(RuledSelectorProvider.RULES, text);
-            requireProvider();
+            RuledSelectorProvider provider = requireProvider();
             WITHOUT_NATIVE.stream().filter(each -> System.getProperty(each) == null)
                     .forEach(each -> System.setProperty(each, "true"));
             if (!parsed.isTcpAlone()) {
                 jvm.addTransformer(new NativeTransports(System.err::println));
-                jvm.addTransformer(new JdkSockets(System.err::println));
+                boolean areRouted = mayRouteSockets();
+                if (areRouted) {
+                    provider.routeSockets();
+                }
+                jvm.addTransformer(new JdkSockets(System.err::println, areRouted));
             }
         } catch (IllegalArgumentException | IllegalStateException e) {
-            System.err.println("rdma4j: " + e.getMessage());
-            System.exit(FAILED);
+            fail(e.getMessage());
+        } catch (IOException e) {
+            fail("sockets cannot go by the rules: " + e.getMessage() + "; take -D" + PLAIN
+                    + "=false, and they stay on TCP");
         }
+    }
+
+    private static void fail(@Nullable String why) {
+        System.err.println("rdma4j: " + why);
+        System.exit(FAILED);
     }
 
     /** The other jars of rdma4j lie beside that of the agent, or the program has them. */
@@ -100,11 +114,22 @@ public final class Premain {
         System.setProperty(property, value);
     }
 
-    private static void requireProvider() {
+    private static RuledSelectorProvider requireProvider() {
         SelectorProvider provider = SelectorProvider.provider();
-        if (!(provider instanceof RuledSelectorProvider)) {
+        if (!(provider instanceof RuledSelectorProvider ours)) {
             throw new IllegalStateException("the JVM has " + provider.getClass().getName()
                     + " already: name rdma4j's -javaagent before the others");
         }
+        return ours;
+    }
+
+    /** {@return whether plain sockets go by the rules} Not through a proxy of SOCKS, which the JDK knows for its own alone. */
+    private static boolean mayRouteSockets() {
+        String wanted = System.getProperty(PLAIN, "true");
+        if (!wanted.equals("true") && !wanted.equals("false")) {
+            throw new IllegalArgumentException(
+                    "-D" + PLAIN + " is true or false, not '" + wanted + "'");
+        }
+        return wanted.equals("true") && System.getProperty("socksProxyHost") == null;
     }
 }

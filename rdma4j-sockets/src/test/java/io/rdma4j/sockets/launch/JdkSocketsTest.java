@@ -16,8 +16,7 @@ class JdkSocketsTest {
     private final List<String> said = new ArrayList<>();
     private List<String> callers = List.of("sun.nio.ch.NioSocketImpl", "java.net.Socket",
             "com.sun.net.Helper", "org.example.Client", "org.example.Main");
-    private final JdkSockets sockets = new JdkSockets(said::add,
-            () -> callers);
+    private final JdkSockets sockets = new JdkSockets(said::add, false, () -> callers);
 
     private void load(String name) {
         assertThat(sockets.transform(null, null, name, null, null, new byte[0])).isNull();
@@ -76,5 +75,19 @@ class JdkSocketsTest {
     void othersSayNothing(String name) {
         load(name);
         assertThat(said).isEmpty();
+    }
+
+    @Test
+    void socketsThatGoByTheRulesAreNotSaid() {
+        JdkSockets routed = new JdkSockets(said::add, true, () -> callers);
+        for (String each : List.of("NioSocketImpl$1", "NioSocketImpl$2")) {
+            assertThat(routed.transform(null, null, "sun/nio/ch/" + each, null, null, new byte[0]))
+                    .isNull();
+        }
+        assertThat(said).isEmpty();
+        byte[] changed = routed.transform(null, null,
+                "sun/nio/ch/UnixAsynchronousSocketChannelImpl", null, null, new byte[0]);
+        assertThat(changed).isNull();
+        assertThat(said).hasSize(1);
     }
 }

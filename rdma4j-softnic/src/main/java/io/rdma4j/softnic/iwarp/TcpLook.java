@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.jdk.TcpSockets;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,7 +16,7 @@ final class TcpLook {
     private TcpLook() {}
 
     static boolean isAccepted(InetAddress source, InetSocketAddress destination) {
-        try (Socket socket = new Socket()) {
+        try (Socket socket = TcpSockets.socket()) {
             socket.bind(new InetSocketAddress(source, 0));
             socket.connect(destination, PATIENCE_MS);
             // A socket whose port the system has chosen may meet itself.

@@ -2,6 +2,7 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
+import io.rdma4j.jdk.TcpSockets;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -50,7 +51,7 @@ final class CmtimeSockets {
 
     private ServerSocket listen(InetSocketAddress local) throws IOException {
         try {
-            return new ServerSocket(local.getPort(), sockets.length, local.getAddress());
+            return TcpSockets.listen(local, sockets.length);
         } catch (IOException e) {
             throw new IOException("cannot listen on port " + local.getPort() + ": "
                     + e.getMessage(), e);
@@ -72,7 +73,7 @@ final class CmtimeSockets {
         InetSocketAddress server = Objects.requireNonNull(info.destination());
         try {
             print("creating sockets");
-            step(CmtimeStep.CREATE_ID, i -> sockets[i] = new Socket());
+            step(CmtimeStep.CREATE_ID, i -> sockets[i] = TcpSockets.socket());
             if (source != null) {
                 step(CmtimeStep.BIND, i -> sockets[i].bind(source));
             }

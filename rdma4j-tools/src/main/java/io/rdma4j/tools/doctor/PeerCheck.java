@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.jdk.TcpSockets;
 import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
@@ -64,7 +65,7 @@ final class PeerCheck {
     private Socket connected() throws IOException {
         IOException failure = null;
         for (InetAddress address : addresses()) {
-            Socket socket = new Socket();
+            Socket socket = TcpSockets.socket();
             try {
                 socket.connect(new InetSocketAddress(address, port),
                         (int) deadline.atMost(CONNECT).toMillis());

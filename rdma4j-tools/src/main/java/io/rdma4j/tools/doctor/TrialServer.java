@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.doctor;
 
+import io.rdma4j.jdk.TcpSockets;
 import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.TransportType;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -35,7 +37,7 @@ final class TrialServer {
 
     /** Serves without end. */
     void serve() throws IOException {
-        try (ServerSocket listener = new ServerSocket(port)) {
+        try (ServerSocket listener = TcpSockets.listen(new InetSocketAddress(port), 0)) {
             say("listening on port " + listener.getLocalPort() + "; on the other host: doctor"
                     + (port == Doctor.PORT ? "" : " -p " + listener.getLocalPort()) + " HOST");
             while (true) {

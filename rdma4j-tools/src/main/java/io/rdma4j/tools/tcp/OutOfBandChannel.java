@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools.tcp;
 
+import io.rdma4j.jdk.TcpSockets;
 import io.rdma4j.tools.timing.Backoff;
 
 import java.io.IOException;
@@ -60,7 +61,7 @@ public final class OutOfBandChannel implements AutoCloseable {
     /** {@return a socket to {@link #accept} on} */
     public static ServerSocket listen(int port) throws IOException {
         try {
-            return new ServerSocket(port, 1);
+            return TcpSockets.listen(new InetSocketAddress(port), 1);
         } catch (IOException e) {
             throw new IOException("Couldn't listen to port " + port + ": " + e.getMessage(), e);
         }
@@ -79,7 +80,7 @@ public final class OutOfBandChannel implements AutoCloseable {
             throws IOException {
         IOException failure = new IOException("no address");
         for (InetAddress address : addresses(host)) {
-            Socket socket = new Socket();
+            Socket socket = TcpSockets.socket();
             try {
                 socket.connect(new InetSocketAddress(address, port), millis(patience));
                 return new OutOfBandChannel(socket, true, patience);

@@ -3,7 +3,10 @@ package io.rdma4j.sockets;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Queue;
@@ -14,29 +17,79 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Accepts over TCP in a virtual thread of its own, for a listener that accepts over RDMA as well: it has one place to wait then.
+ * Accepts in a virtual thread of its own, for a listener that accepts over TCP and over RDMA: it has one place to wait then.
  * Thread safe.
+ *
+ * @param <C> connections
  */
-final class TcpAcceptor {
-    private static final System.Logger LOG = System.getLogger(TcpAcceptor.class.getName());
+final class Acceptor<C extends Closeable> {
+    private static final System.Logger LOG = System.getLogger(Acceptor.class.getName());
     /** Connections wait in the system's backlog; a few are taken out, so that it can be seen that there is one. */
     private static final int AHEAD = 4;
     /** After a failure that is none of the listener's own, such as a lack of file descriptors. */
     private static final long REST_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final ServerSocketChannel listener;
+    private final Source<C> source;
     private final Runnable onAccepted;
-    private final Queue<SocketChannel> accepted = new ConcurrentLinkedQueue<>();
+    private final Queue<C> accepted = new ConcurrentLinkedQueue<>();
     private final Semaphore room = new Semaphore(AHEAD);
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private volatile @Nullable Thread thread;
 
+    /** Where connections come from. */
+    interface Source<C> extends Closeable {
+        /** {@return the next connection} Waits for it. */
+        C accept() throws IOException;
+
+        boolean isOpen();
+
+        /** {@return that of a bound channel, which blocks} */
+        static Source<SocketChannel> of(ServerSocketChannel listener) {
+            return new Source<>() {
+                @Override
+                public SocketChannel accept() throws IOException {
+                    return listener.accept();
+                }
+
+                @Override
+                public boolean isOpen() {
+                    return listener.isOpen();
+                }
+
+                @Override
+                public void close() throws IOException {
+                    listener.close();
+                }
+            };
+        }
+
+        /** {@return that of a bound socket} */
+        static Source<Socket> of(ServerSocket listener) {
+            return new Source<>() {
+                @Override
+                public Socket accept() throws IOException {
+                    return listener.accept();
+                }
+
+                @Override
+                public boolean isOpen() {
+                    return !listener.isClosed();
+                }
+
+                @Override
+                public void close() throws IOException {
+                    listener.close();
+                }
+            };
+        }
+    }
+
     /**
-     * @param listener bound; it belongs to this, and blocks
+     * @param source belongs to this
      * @param onAccepted called by the thread of its own
      */
-    TcpAcceptor(ServerSocketChannel listener, Runnable onAccepted) {
-        this.listener = listener;
+    Acceptor(Source<C> source, Runnable onAccepted) {
+        this.source = source;
         this.onAccepted = onAccepted;
     }
 
@@ -50,8 +103,8 @@ final class TcpAcceptor {
 
     /** {@return the oldest connection, null if there is none} */
     @Nullable
-    SocketChannel poll() {
-        SocketChannel oldest = accepted.poll();
+    C poll() {
+        C oldest = accepted.poll();
         if (oldest != null) {
             room.release();
         }
@@ -60,7 +113,7 @@ final class TcpAcceptor {
 
     private void run() {
         try {
-            while (listener.isOpen()) {
+            while (source.isOpen()) {
                 // First, so that no connection is out of the system's backlog and not here.
                 room.acquireUninterruptibly();
                 acceptOne();
@@ -73,12 +126,12 @@ final class TcpAcceptor {
 
     private void acceptOne() {
         try {
-            accepted.add(listener.accept());
+            accepted.add(source.accept());
         } catch (IOException | RuntimeException | Error e) {
             // Whatever it was: nobody else accepts.
             room.release();
-            if (listener.isOpen()) {
-                LOG.log(System.Logger.Level.WARNING, "no connection is accepted over TCP", e);
+            if (source.isOpen()) {
+                LOG.log(System.Logger.Level.WARNING, "no connection is accepted", e);
                 LockSupport.parkNanos(this, REST_NS);
             }
             return;
@@ -87,7 +140,7 @@ final class TcpAcceptor {
     }
 
     private void closeLeft() {
-        for (SocketChannel left = poll(); left != null; left = poll()) {
+        for (C left = poll(); left != null; left = poll()) {
             try {
                 left.close();
             } catch (IOException e) {
@@ -101,7 +154,7 @@ final class TcpAcceptor {
      * virtual thread has left its call. That is not interrupted, by which the JDK may lose a connection that it has just accepted.
      */
     void close() throws IOException {
-        listener.close();
+        source.close();
         // Makes room, for which the thread may wait.
         closeLeft();
         Thread running = thread;

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What is accepted over TCP for a listener that accepts over RDMA as well. */
-class TcpAcceptorTest {
+class AcceptorTest {
     /** More than it keeps; the rest waits in the backlog of the system. */
     private static final int CLIENTS = 6;
     private static final int PATIENCE_MS = 10_000;
@@ -35,7 +35,7 @@ class TcpAcceptorTest {
         List<SocketChannel> clients = new ArrayList<>();
         AtomicReference<Thread> own = new AtomicReference<>();
         try (ServerSocketChannel listener = Transport.TCP.listen()) {
-            TcpAcceptor acceptor = new TcpAcceptor(listener,
+            Acceptor<SocketChannel> acceptor = new Acceptor<>(Acceptor.Source.of(listener),
                     () -> own.set(Thread.currentThread()));
             acceptor.start();
             for (int i = 0; i < CLIENTS; i++) {

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.sockets;
+
+import io.rdma4j.jdk.TcpSockets;
+import io.rdma4j.sockets.rules.Rule;
+import io.rdma4j.sockets.rules.Side;
+import io.rdma4j.sockets.rules.SocketRules;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketImpl;
+import java.net.SocketOption;
+import java.net.SocketOptions;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What a {@link ServerSocket} is made of that decides by rules, when it is bound, whether it listens over RDMA, over TCP or for both; from
+ * then on it hands everything to server sockets of these kinds. What was set before counts for them. Thread safe.
+ */
+final class RuledListeningEndpoint extends ListenerImplementation {
+    private final SocketRules rules;
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
+    private final ReentrantLock stateLock = new ReentrantLock();
+    /** What has its options and its address, null while it is not bound. */
+    private volatile @Nullable ServerSocket listener;
+    /** If it listens for both, which then accepts. */
+    private volatile @Nullable EitherListener either;
+    private @Nullable InetSocketAddress wanted;
+    private volatile boolean isClosed;
+
+    RuledListeningEndpoint(SocketRules rules) {
+        this.rules = rules;
+    }
+
+    private void requireOpen() throws SocketException {
+        if (isClosed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
+    // ---------------------------------------------------------------- deciding
+
+    /** The JDK calls {@link #listen} next, which binds. */
+    @Override
+    protected void bind(InetAddress host, int port) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            wanted = new InetSocketAddress(host, port);
+            address = host;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    @Override
+    protected void listen(int backlog) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            InetSocketAddress at = Objects.requireNonNull(wanted);
+            Rule rule = rules.decide(Side.LISTEN, at);
+            ServerSocket made;
+            try {
+                made = switch (rule.way()) {
+                    case RDMA -> overRdma(rule, at, backlog);
+                    case TCP -> bound(TcpSockets.serverSocket(), at, backlog);
+                    case AUTO -> both(rule, at, backlog);
+                };
+            } catch (IOException e) {
+                throw RuledErrors.explain(e, rule);
+            }
+            listener = made;
+            localport = made.getLocalPort();
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    private ServerSocket overRdma(Rule rule, InetSocketAddress at, int backlog)
+            throws IOException {
+        RdmaServerSocket opened = new RdmaServerSocket(null);
+        opened.options().insteadOfTcp(rule);
+        return bound(opened, at, backlog);
+    }
+
+    private ServerSocket bound(ServerSocket opened, InetSocketAddress at, int backlog)
+            throws IOException {
+        try {
+            options.giveTo(opened);
+            opened.bind(at, backlog);
+            return opened;
+        } catch (IOException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    private ServerSocket both(Rule rule, InetSocketAddress at, int backlog) throws IOException {
+        ListenerPair<ServerSocket, ServerSocket> made = ListenerPair.bind(at, rule,
+                local -> bound(TcpSockets.serverSocket(), local, backlog),
+                opened -> (InetSocketAddress) opened.getLocalSocketAddress(), local -> {
+                    RdmaServerSocket opened = new RdmaServerSocket(null);
+                    opened.options().insteadOfTcp(rule);
+                    opened.options().avoidPortsOfTcp();
+                    return bound(opened, local, backlog);
+                });
+        ServerSocket overRdma = made.rdma();
+        if (overRdma == null) {
+            return made.tcp();
+        }
+        overRdma.setSoTimeout(0);
+        made.tcp().setSoTimeout(0);
+        EitherListener opened = new EitherListener(overRdma, made.tcp());
+        either = opened;
+        opened.start();
+        return overRdma;
+    }
+
+    // ---------------------------------------------------------------- accepting
+
+    @Override
+    protected void accept(SocketImpl accepted) throws IOException {
+        if (!(accepted instanceof RuledStreamEndpoint taker)) {
+            throw new SocketException("a server socket that goes by rules gives its connections to"
+                    + " sockets that do, not to " + accepted.getClass().getName());
+        }
+        requireOpen();
+        EitherListener both = either;
+        taker.accepted(both == null
+                ? accepted(Objects.requireNonNull(listener))
+                : both.accept(options.limit()));
+    }
+
+    private static Socket accepted(ServerSocket one) throws IOException {
+        try {
+            return one.accept();
+        } catch (IOException e) {
+            throw SocketExceptions.ofInner(e, one.isClosed());
+        }
+    }
+
+    @Override
+    protected void close() throws IOException {
+        ServerSocket left;
+        EitherListener both;
+        stateLock.lock();
+        try {
+            isClosed = true;
+            left = listener;
+            both = either;
+        } finally {
+            stateLock.unlock();
+        }
+        if (both != null) {
+            both.close();
+        } else if (left != null) {
+            left.close();
+        }
+    }
+
+    // ---------------------------------------------------------------- options
+
+    @Override
+    public void setOption(int number, Object value) throws SocketException {
+        requireOpen();
+        options.set(number, value);
+        ServerSocket to = listener;
+        // Where both accept, who accepts here has the limit.
+        if (to != null && (either == null || number != SocketOptions.SO_TIMEOUT)) {
+            EndpointOptions.give(number, value, to);
+        }
+    }
+
+    @Override
+    public Object getOption(int number) throws SocketException {
+        requireOpen();
+        return options.get(number);
+    }
+
+    @Override
+    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
+        requireOpen();
+        ServerSocket to = listener;
+        if (to == null || options.named().supported().contains(name)) {
+            options.named().setChecked(name, value);
+        }
+        if (to != null) {
+            ServerSocket _ = to.setOption(name, value);
+        }
+    }
+
+    @Override
+    protected <T> T getOption(SocketOption<T> name) throws IOException {
+        requireOpen();
+        ServerSocket from = listener;
+        return from == null ? options.named().get(name) : from.getOption(name);
+    }
+
+    /** {@return those of what it listens with; before, what can be kept for it} */
+    @Override
+    protected Set<SocketOption<?>> supportedOptions() {
+        ServerSocket made = listener;
+        return made == null ? options.named().supported() : made.supportedOptions();
+    }
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdma4j.sockets;
+
+import io.rdma4j.jdk.TcpSockets;
+import io.rdma4j.sockets.rules.Rule;
+import io.rdma4j.sockets.rules.Side;
+import io.rdma4j.sockets.rules.SocketRules;
+import io.rdma4j.sockets.rules.Way;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What a {@link Socket} is made of that decides by rules, when it connects, whether it goes over RDMA or over TCP; from then on it hands
+ * everything to a socket of that kind. What was set before counts for it. Thread safe.
+ *
+ * <p>Over TCP that is one of the JDK's own kind, no channel: a thread that is interrupted must not close it.
+ */
+final class RuledStreamEndpoint extends StreamImplementation {
+    private static final int PATIENCE_MS = 1000;
+
+    private final SocketRules rules;
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
+    private final ReentrantLock stateLock = new ReentrantLock();
+    /** What it goes over; before that is decided, what it was bound with, or what is tried. */
+    private volatile @Nullable Socket socket;
+    /** Where it was to be bound, and where it is. */
+    private @Nullable InetSocketAddress wanted;
+    private @Nullable InetSocketAddress local;
+    private volatile boolean isClosed;
+
+    RuledStreamEndpoint(SocketRules rules) {
+        this.rules = rules;
+    }
+
+    private void requireOpen() throws SocketException {
+        if (isClosed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
+    private Socket requireSocket() throws SocketException {
+        requireOpen();
+        Socket made = socket;
+        if (made == null) {
+            throw new SocketException("Not connected");
+        }
+        return made;
+    }
+
+    // ---------------------------------------------------------------- deciding
+
+    /** While rules differ, it holds the port over TCP. */
+    @Override
+    protected void bind(InetAddress host, int port) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            InetSocketAddress at = new InetSocketAddress(host, port);
+            Way only = rules.only(Side.CONNECT);
+            Socket made = only == Way.RDMA ? RdmaSocket.open(null) : TcpSockets.socket();
+            bind(made, at);
+            socket = made;
+            wanted = at;
+            local = (InetSocketAddress) made.getLocalSocketAddress();
+            localport = made.getLocalPort();
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    private void bind(Socket made, InetSocketAddress at) throws IOException {
+        try {
+            options.giveTo(made);
+            made.bind(at);
+        } catch (IOException | RuntimeException e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    /** {@return a socket of a kind, bound as it was asked for} It takes the place of another one. */
+    private Socket open(Rule rule, Way way) throws IOException {
+        stateLock.lock();
+        try {
+            requireOpen();
+            Socket before = socket;
+            if (before != null) {
+                if (!before.isClosed() && before instanceof RdmaSocket == (way != Way.TCP)) {
+                    giveRule(before, rule);
+                    return before;
+                }
+                before.close();
+            }
+            Socket made = way == Way.TCP ? TcpSockets.socket() : RdmaSocket.open(null);
+            giveRule(made, rule);
+            bindAgain(made);
+            socket = made;
+            return made;
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    private static void giveRule(Socket made, Rule rule) {
+        if (made instanceof RdmaSocket overRdma) {
+            overRdma.options().insteadOfTcp(rule);
+            if (rule.way() == Way.AUTO) {
+                overRdma.options().avoidPortsOfTcp();
+            }
+        }
+    }
+
+    /** Over RDMA somebody else may have the port that the system gave over TCP. */
+    private void bindAgain(Socket made) throws IOException {
+        InetSocketAddress asked = wanted;
+        InetSocketAddress at = local;
+        try {
+            options.giveTo(made);
+            if (at != null) {
+                made.bind(at);
+            }
+        } catch (BindException e) {
+            if (asked == null || asked.getPort() != 0) {
+                made.close();
+                throw e;
+            }
+            made.bind(asked);
+        }
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    @Override
+    protected void connect(SocketAddress remote, int timeoutMs) throws IOException {
+        if (remote instanceof InetSocketAddress internet && internet.isUnresolved()) {
+            throw new UnknownHostException(internet.getHostString());
+        }
+        InetSocketAddress to = ChannelAddresses.remote(remote, null);
+        address = to.getAddress();
+        port = to.getPort();
+        Rule rule = rules.decide(Side.CONNECT, to);
+        try {
+            connect(rule, to, TimeLimit.ofSocket(timeoutMs));
+        } catch (IOException e) {
+            close();
+            throw RuledErrors.explain(e, rule);
+        }
+    }
+
+    private void connect(Rule rule, InetSocketAddress to, TimeLimit limit) throws IOException {
+        if (rule.way() != Way.AUTO) {
+            connect(open(rule, rule.way()), to, milliseconds(limit));
+            return;
+        }
+        IOException overRdma;
+        try {
+            int left = milliseconds(limit);
+            connect(open(rule, Way.AUTO), to,
+                    left == 0 ? PATIENCE_MS : Math.min(left, PATIENCE_MS));
+            return;
+        } catch (IOException e) {
+            if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+                throw e;
+            }
+            overRdma = e;
+        }
+        try {
+            connect(open(rule, Way.TCP), to, milliseconds(limit));
+        } catch (IOException e) {
+            e.addSuppressed(overRdma);
+            throw e;
+        }
+    }
+
+    /** {@return what is left for a socket, to which 0 is no limit} */
+    private static int milliseconds(TimeLimit limit) throws SocketTimeoutException {
+        if (limit.isEndless()) {
+            return 0;
+        }
+        if (limit.isOver()) {
+            throw new SocketTimeoutException("Connect timed out");
+        }
+        return (int) TimeUnit.NANOSECONDS.toMillis(limit.leftNs()) + 1;
+    }
+
+    private void connect(Socket made, InetSocketAddress to, int timeoutMs) throws IOException {
+        try {
+            made.connect(to, timeoutMs);
+        } catch (IOException e) {
+            throw SocketExceptions.ofInner(e, made.isClosed());
+        }
+        connected(made);
+    }
+
+    private void connected(Socket made) {
+        address = made.getInetAddress();
+        port = made.getPort();
+        localport = made.getLocalPort();
+    }
+
+    /** Takes what was accepted. */
+    void accepted(Socket made) throws IOException {
+        stateLock.lock();
+        try {
+            if (isClosed) {
+                made.close();
+            }
+            requireOpen();
+            socket = made;
+            connected(made);
+        } finally {
+            stateLock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- bytes
+
+    @Override
+    protected InputStream getInputStream() throws IOException {
+        return new Input(requireSocket());
+    }
+
+    @Override
+    protected OutputStream getOutputStream() throws IOException {
+        return new Output(requireSocket());
+    }
+
+    private static final class Input extends InputStream {
+        private final Socket from;
+        private final InputStream in;
+
+        Input(Socket from) throws IOException {
+            this.from = from;
+            in = from.getInputStream();
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            try {
+                return in.read(into, offset, length);
+            } catch (IOException e) {
+                throw SocketExceptions.ofInner(e, from.isClosed());
+            }
+        }
+
+        @Override
+        public int available() throws IOException {
+            return in.available();
+        }
+    }
+
+    private static final class Output extends OutputStream {
+        private final Socket to;
+        private final OutputStream out;
+
+        Output(Socket to) throws IOException {
+            this.to = to;
+            out = to.getOutputStream();
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            write(new byte[]{(byte) value}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] from, int offset, int length) throws IOException {
+            try {
+                out.write(from, offset, length);
+            } catch (IOException e) {
+                throw SocketExceptions.ofInner(e, to.isClosed());
+            }
+        }
+    }
+
+    @Override
+    protected int available() throws IOException {
+        return requireSocket().getInputStream().available();
+    }
+
+    @Override
+    protected boolean supportsUrgentData() {
+        Socket made = socket;
+        return made != null && !(made instanceof RdmaSocket);
+    }
+
+    @Override
+    protected void sendUrgentData(int data) throws IOException {
+        requireSocket().sendUrgentData(data);
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Override
+    protected void shutdownInput() throws IOException {
+        requireSocket().shutdownInput();
+    }
+
+    @Override
+    protected void shutdownOutput() throws IOException {
+        requireSocket().shutdownOutput();
+    }
+
+    @Override
+    protected void close() throws IOException {
+        Socket left;
+        stateLock.lock();
+        try {
+            isClosed = true;
+            left = socket;
+        } finally {
+            stateLock.unlock();
+        }
+        if (left != null) {
+            left.close();
+        }
+    }
+
+    // ---------------------------------------------------------------- options
+
+    @Override
+    public void setOption(int number, Object value) throws SocketException {
+        requireOpen();
+        options.set(number, value);
+        Socket to = socket;
+        if (to != null) {
+            EndpointOptions.give(number, value, to);
+        }
+    }
+
+    @Override
+    public Object getOption(int number) throws SocketException {
+        requireOpen();
+        Socket from = socket;
+        return from == null ? options.get(number) : options.get(number, from);
+    }
+
+    @Override
+    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
+        requireOpen();
+        Socket to = socket;
+        if (to == null || options.named().supported().contains(name)) {
+            options.named().setChecked(name, value);
+        }
+        if (to != null) {
+            Socket _ = to.setOption(name, value);
+        }
+    }
+
+    @Override
+    protected <T> T getOption(SocketOption<T> name) throws IOException {
+        requireOpen();
+        Socket from = socket;
+        return from == null ? options.named().get(name) : from.getOption(name);
+    }
+
+    /** {@return those of what it goes over; before, what can be kept for it} */
+    @Override
+    protected Set<SocketOption<?>> supportedOptions() {
+        Socket made = socket;
+        return made == null ? options.named().supported() : made.supportedOptions();
+    }
+}
