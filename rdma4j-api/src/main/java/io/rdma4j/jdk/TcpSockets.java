@@ -6,8 +6,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketImplFactory;
 
@@ -40,6 +42,12 @@ public final class TcpSockets {
         return isRouted ? new OnImplementation(implementation(false)) : new Socket();
     }
 
+    /** {@return a socket over TCP through a proxy, or through none, whatever the JVM has} */
+    public static Socket socket(Proxy proxy) throws IOException {
+        boolean isOfFactory = isRouted && proxy.type() == Proxy.Type.DIRECT;
+        return isOfFactory ? new OnImplementation(implementation(false)) : new Socket(proxy);
+    }
+
     /** {@return a server socket over TCP, not bound} */
     public static ServerSocket serverSocket() throws IOException {
         return isRouted ? new ServerOnImplementation(implementation(true)) : new ServerSocket();
@@ -64,15 +72,23 @@ public final class TcpSockets {
     /**
      * Lets all sockets and server sockets that are made from now on be those of two factories. Once in a JVM.
      *
-     * @throws IOException if the JDK's own are not exported to this module, or the JVM has a factory already
+     * @throws IOException if the JDK's own are not exported to this module, or the JVM has a factory already. If that is the one of sockets alone, server
+     *         sockets are made by ours all the same, and accept nothing
      */
     @SuppressWarnings("deprecation")
     public static synchronized void route(SocketImplFactory sockets,
             SocketImplFactory serverSockets) throws IOException {
         SocketImpl _ = implementation(false);
-        Socket.setSocketImplFactory(sockets);
+        // First: a socket that is made by another thread meanwhile must not be one of these.
+        boolean wasRouted = isRouted;
         isRouted = true;
-        ServerSocket.setSocketFactory(serverSockets);
+        try {
+            ServerSocket.setSocketFactory(serverSockets);
+            Socket.setSocketImplFactory(sockets);
+        } catch (SocketException e) {
+            isRouted = wasRouted;
+            throw e;
+        }
     }
 
     /**
@@ -81,7 +97,7 @@ public final class TcpSockets {
      * @param isServer whether it is for a server socket
      * @throws IOException if it is not exported to this module
      */
-    public static SocketImpl implementation(boolean isServer) throws IOException {
+    static SocketImpl implementation(boolean isServer) throws IOException {
         try {
             MethodHandle made = MethodHandles.lookup().findConstructor(
                     Class.forName(IMPLEMENTATION),

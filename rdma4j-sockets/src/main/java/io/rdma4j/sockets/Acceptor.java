@@ -28,6 +28,7 @@ final class Acceptor<C extends Closeable> {
     private static final int AHEAD = 4;
     /** After a failure that is none of the listener's own, such as a lack of file descriptors. */
     private static final long REST_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LONGEST_REST_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Source<C> source;
     private final Runnable onAccepted;
@@ -35,6 +36,8 @@ final class Acceptor<C extends Closeable> {
     private final Semaphore room = new Semaphore(AHEAD);
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private volatile @Nullable Thread thread;
+    /** After the next failure; for its own thread. */
+    private long restNs = REST_NS;
 
     /** Where connections come from. */
     interface Source<C> extends Closeable {
@@ -42,6 +45,9 @@ final class Acceptor<C extends Closeable> {
         C accept() throws IOException;
 
         boolean isOpen();
+
+        /** Ends a connection that nobody has taken. */
+        void drop(C connection) throws IOException;
 
         /** {@return that of a bound channel, which blocks} */
         static Source<SocketChannel> of(ServerSocketChannel listener) {
@@ -54,6 +60,11 @@ final class Acceptor<C extends Closeable> {
                 @Override
                 public boolean isOpen() {
                     return listener.isOpen();
+                }
+
+                @Override
+                public void drop(SocketChannel connection) throws IOException {
+                    connection.close();
                 }
 
                 @Override
@@ -74,6 +85,14 @@ final class Acceptor<C extends Closeable> {
                 @Override
                 public boolean isOpen() {
                     return !listener.isClosed();
+                }
+
+                /** At once: several of them would wait one after the other for their peers. */
+                @Override
+                public void drop(Socket connection) throws IOException {
+                    try (connection) {
+                        connection.setSoLinger(true, 0);
+                    }
                 }
 
                 @Override
@@ -127,12 +146,15 @@ final class Acceptor<C extends Closeable> {
     private void acceptOne() {
         try {
             accepted.add(source.accept());
+            restNs = REST_NS;
         } catch (IOException | RuntimeException | Error e) {
             // Whatever it was: nobody else accepts.
             room.release();
             if (source.isOpen()) {
                 LOG.log(System.Logger.Level.WARNING, "no connection is accepted", e);
-                LockSupport.parkNanos(this, REST_NS);
+                LockSupport.parkNanos(this, restNs);
+                // One that lasts, such as a device that is gone, does not fill the log.
+                restNs = Math.min(2 * restNs, LONGEST_REST_NS);
             }
             return;
         }
@@ -142,7 +164,7 @@ final class Acceptor<C extends Closeable> {
     private void closeLeft() {
         for (C left = poll(); left != null; left = poll()) {
             try {
-                left.close();
+                source.drop(left);
             } catch (IOException e) {
                 LOG.log(System.Logger.Level.DEBUG, "nobody has taken it", e);
             }

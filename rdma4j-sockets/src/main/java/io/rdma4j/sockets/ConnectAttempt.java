@@ -22,11 +22,12 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ConnectAttempt {
     private static final System.Logger LOG = System.getLogger(ConnectAttempt.class.getName());
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int PATIENCE_MS = 1000;
 
     private final Opener rdma;
     private final Opener tcp;
     private final InetSocketAddress to;
+    private final int patienceMs;
     private final Runnable onDone;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition done = lock.newCondition();
@@ -42,12 +43,21 @@ final class ConnectAttempt {
         SocketChannel open() throws IOException;
     }
 
-    /** @param onDone called by the thread of the attempt */
-    ConnectAttempt(Opener rdma, Opener tcp, InetSocketAddress to, Runnable onDone) {
+    /**
+     * @param timeoutMs how long connecting may take, 0 for no limit
+     * @param onDone called by the thread of the attempt
+     */
+    ConnectAttempt(Opener rdma, Opener tcp, InetSocketAddress to, int timeoutMs, Runnable onDone) {
+        patienceMs = patienceMs(timeoutMs);
         this.rdma = rdma;
         this.tcp = tcp;
         this.to = to;
         this.onDone = onDone;
+    }
+
+    /** {@return how long a peer is asked over RDMA: a second, and no more than half of a limit, so that some is left for TCP} */
+    static int patienceMs(int timeoutMs) {
+        return timeoutMs == 0 ? PATIENCE_MS : Math.min(PATIENCE_MS, Math.max(1, timeoutMs / 2));
     }
 
     InetSocketAddress to() {
@@ -216,7 +226,7 @@ final class ConnectAttempt {
         try {
             channel.configureBlocking(false);
             boolean isConnected = channel.connect(to);
-            long endNs = System.nanoTime() + PATIENCE_NS;
+            long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
             while (!isConnected && !isCancelled) {
                 long leftNs = endNs - System.nanoTime();
                 if (leftNs <= 0) {

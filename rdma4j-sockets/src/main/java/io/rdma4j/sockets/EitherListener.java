@@ -18,6 +18,8 @@ final class EitherListener {
     private final Acceptor<Socket> rdma;
     private final Acceptor<Socket> tcp;
     private volatile boolean isClosed;
+    /** Of threads without any order: it need not be exact. */
+    private boolean isTurnOfTcp;
 
     /** @param rdma bound, and {@code tcp} as well; they belong to this */
     EitherListener(ServerSocket rdma, ServerSocket tcp) {
@@ -59,9 +61,12 @@ final class EitherListener {
         return taken;
     }
 
+    /** {@return one of them in turns, if both have any} */
     private @Nullable Socket poll() {
-        Socket overRdma = rdma.poll();
-        return overRdma == null ? tcp.poll() : overRdma;
+        isTurnOfTcp = !isTurnOfTcp;
+        Acceptor<Socket> first = isTurnOfTcp ? tcp : rdma;
+        Socket taken = first.poll();
+        return taken == null ? (isTurnOfTcp ? rdma : tcp).poll() : taken;
     }
 
     private void await(long timeoutNs) {

@@ -83,6 +83,15 @@ final class EndpointOptions {
         };
     }
 
+    /** {@return the value of a server socket that was given these} */
+    Object get(int number, ServerSocket of) throws SocketException {
+        if (number == SocketOptions.SO_TIMEOUT) {
+            return timeoutMs;
+        }
+        SocketOption<?> name = name(number);
+        return SocketExceptions.translatedAll(() -> of.getOption(name));
+    }
+
     private static SocketOption<?> name(int number) throws SocketException {
         SocketOption<?> name = NAMES.get(number);
         if (name == null) {

@@ -8,7 +8,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
-import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -34,29 +33,29 @@ record ListenerPair<T, R>(T tcp, @Nullable R rdma) {
      * {@return both}
      *
      * @param address of what is bound over TCP
-     * @throws IOException if nothing can be bound over TCP, or no port is free over both
+     * @throws IOException if nothing can be bound over TCP
      */
     static <T extends Closeable, R> ListenerPair<T, R> bind(InetSocketAddress at, Rule rule,
             Opener<T> tcp, Function<T, InetSocketAddress> address, Opener<R> rdma)
             throws IOException {
-        BindException taken = null;
-        for (int i = 0; i < TRIES; i++) {
+        for (int tries = 1;; tries++) {
             T overTcp = tcp.open(at);
             InetSocketAddress local = address.apply(overTcp);
             try {
                 return new ListenerPair<>(overTcp, rdma.open(local));
             } catch (IOException e) {
-                if (e instanceof BindException inUse && at.getPort() == 0 && i < TRIES - 1) {
+                if (e instanceof BindException && at.getPort() == 0 && tries < TRIES) {
                     // The port that is free over TCP is not over RDMA.
-                    taken = inUse;
                     overTcp.close();
                     continue;
                 }
                 LOG.log(System.Logger.Level.WARNING, "{0} listens over TCP alone, though the rule"
                         + " is ''{1}'': {2}", local, rule, e.getMessage());
                 return new ListenerPair<>(overTcp, null);
+            } catch (RuntimeException | Error e) {
+                overTcp.close();
+                throw e;
             }
         }
-        throw Objects.requireNonNull(taken);
     }
 }

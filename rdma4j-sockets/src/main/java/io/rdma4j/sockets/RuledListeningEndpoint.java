@@ -26,7 +26,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class RuledListeningEndpoint extends ListenerImplementation {
     private final SocketRules rules;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
+    private final EndpointOptions options = new EndpointOptions(
+            OptionsOfBoth.of(ChannelOptions.OF_LISTENERS, OptionsOfBoth.TCP_LISTENERS));
     private final ReentrantLock stateLock = new ReentrantLock();
     /** What has its options and its address, null while it is not bound. */
     private volatile @Nullable ServerSocket listener;
@@ -65,6 +66,9 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         stateLock.lock();
         try {
             requireOpen();
+            if (listener != null) {
+                throw new SocketException("Already bound");
+            }
             InetSocketAddress at = Objects.requireNonNull(wanted);
             Rule rule = rules.decide(Side.LISTEN, at);
             ServerSocket made;
@@ -182,7 +186,8 @@ final class RuledListeningEndpoint extends ListenerImplementation {
     @Override
     public Object getOption(int number) throws SocketException {
         requireOpen();
-        return options.get(number);
+        ServerSocket from = listener;
+        return from == null ? options.get(number) : options.get(number, from);
     }
 
     @Override

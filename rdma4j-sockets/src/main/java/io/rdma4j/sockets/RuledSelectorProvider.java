@@ -4,14 +4,12 @@ package io.rdma4j.sockets;
 import io.rdma4j.jdk.JdkProvider;
 import io.rdma4j.jdk.OverDevices;
 import io.rdma4j.jdk.TcpSockets;
-import io.rdma4j.sockets.rules.Observers;
+import io.rdma4j.sockets.rules.AlwaysTcp;
 import io.rdma4j.sockets.rules.SocketRules;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.ProtocolFamily;
-import java.net.SocketImpl;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
 import java.nio.channels.DatagramChannel;
@@ -75,26 +73,21 @@ public final class RuledSelectorProvider extends SelectorProvider implements Ove
 
     /**
      * Lets sockets that are no channels go by the rules as well: each {@link java.net.Socket} and {@link java.net.ServerSocket} that is made in this JVM from
-     * now on decides when it connects or is bound. Not those by which a JVM is observed (RMI, JMX). Once in a JVM, for it has one factory of each.
+     * now on decides when it connects or is bound. Not those of RMI, by which JMX looks at a JVM. Once in a JVM, for it has one factory of each, and before the program makes a server
+     * socket of TLS, which does not accept any more afterwards.
      *
-     * @throws IOException if the rules of the property are wrong, the JDK's own sockets are out of reach, or the JVM has a factory already
+     * @throws IOException if the rules of the property are wrong, the JDK's own sockets are out of reach, or the JVM has one of the factories already; then
+     *         server sockets cannot be used any more
      */
     public void routeSockets() throws IOException {
         SocketRules decided = rules();
-        TcpSockets.route(() -> Observers.areCalling()
-                ? ofTheJdk(false)
-                : new RuledStreamEndpoint(decided),
-                () -> Observers.areCalling()
-                        ? ofTheJdk(true)
-                        : new RuledListeningEndpoint(decided));
+        TcpSockets.route(() -> new RuledStreamEndpoint(ofCaller(decided)),
+                () -> new RuledListeningEndpoint(ofCaller(decided)));
     }
 
-    private static SocketImpl ofTheJdk(boolean isServer) {
-        try {
-            return TcpSockets.implementation(isServer);
-        } catch (IOException e) {
-            throw new UncheckedIOException("they were in reach before", e);
-        }
+    /** An accepted socket takes what its listener gives, whatever its rules are. */
+    private static SocketRules ofCaller(SocketRules decided) {
+        return AlwaysTcp.isCalling() ? SocketRules.TCP : decided;
     }
 
     /** {@return a channel that is neither bound nor connected, and not decided} */

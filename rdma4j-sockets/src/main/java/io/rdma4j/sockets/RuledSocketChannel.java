@@ -232,7 +232,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
 
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
-        SocketChannel made = decide(remote);
+        SocketChannel made = decide(remote, 0);
         if (made == null) {
             return outcome(Objects.requireNonNull(attempt), 0);
         }
@@ -250,7 +250,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
      * @throws java.net.SocketTimeoutException if it takes longer; the channel is closed then
      */
     void connect(SocketAddress remote, int timeoutMs) throws IOException {
-        SocketChannel made = decide(remote);
+        SocketChannel made = decide(remote, timeoutMs);
         if (made == null) {
             boolean _ = outcome(Objects.requireNonNull(attempt), timeoutMs);
             return;
@@ -272,10 +272,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
     /**
      * Decides what it goes over.
      *
+     * @param timeoutMs how long connecting may take, 0 for no limit
      * @return the channel to connect; null if an attempt connects it
      */
     @Nullable
-    SocketChannel decide(SocketAddress remote) throws IOException {
+    SocketChannel decide(SocketAddress remote, int timeoutMs) throws IOException {
         InetSocketAddress to = ChannelAddresses.remote(remote, family);
         stateLock.lock();
         try {
@@ -295,7 +296,8 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             rule = decided;
             if (decided.way() == Way.AUTO) {
                 ConnectAttempt started = new ConnectAttempt(() -> openBound(Way.AUTO),
-                        () -> openBound(Way.TCP), to, () -> readiness.onReady(validOps()));
+                        () -> openBound(Way.TCP), to, timeoutMs,
+                        () -> readiness.onReady(validOps()));
                 attempt = started;
                 started.start();
                 if (!isOpen()) {

@@ -10,17 +10,19 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,10 +34,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Over TCP that is one of the JDK's own kind, no channel: a thread that is interrupted must not close it.
  */
 final class RuledStreamEndpoint extends StreamImplementation {
-    private static final int PATIENCE_MS = 1000;
-
     private final SocketRules rules;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
+    private final EndpointOptions options = new EndpointOptions(
+            OptionsOfBoth.of(ChannelOptions.OF_STREAMS, OptionsOfBoth.TCP));
     private final ReentrantLock stateLock = new ReentrantLock();
     /** What it goes over; before that is decided, what it was bound with, or what is tried. */
     private volatile @Nullable Socket socket;
@@ -71,6 +72,9 @@ final class RuledStreamEndpoint extends StreamImplementation {
         stateLock.lock();
         try {
             requireOpen();
+            if (socket != null) {
+                throw new SocketException("Already bound");
+            }
             InetSocketAddress at = new InetSocketAddress(host, port);
             Way only = rules.only(Side.CONNECT);
             Socket made = only == Way.RDMA ? RdmaSocket.open(null) : TcpSockets.socket();
@@ -95,19 +99,21 @@ final class RuledStreamEndpoint extends StreamImplementation {
     }
 
     /** {@return a socket of a kind, bound as it was asked for} It takes the place of another one. */
-    private Socket open(Rule rule, Way way) throws IOException {
+    private Socket open(Rule rule, Way way, Proxy proxy) throws IOException {
         stateLock.lock();
         try {
             requireOpen();
             Socket before = socket;
             if (before != null) {
-                if (!before.isClosed() && before instanceof RdmaSocket == (way != Way.TCP)) {
+                boolean isOfKind = before instanceof RdmaSocket == (way != Way.TCP)
+                        && proxy.type() == Proxy.Type.DIRECT;
+                if (!before.isClosed() && isOfKind) {
                     giveRule(before, rule);
                     return before;
                 }
                 before.close();
             }
-            Socket made = way == Way.TCP ? TcpSockets.socket() : RdmaSocket.open(null);
+            Socket made = way == Way.TCP ? TcpSockets.socket(proxy) : RdmaSocket.open(null);
             giveRule(made, rule);
             bindAgain(made);
             socket = made;
@@ -132,15 +138,20 @@ final class RuledStreamEndpoint extends StreamImplementation {
         InetSocketAddress at = local;
         try {
             options.giveTo(made);
-            if (at != null) {
+            if (asked == null || at == null) {
+                return;
+            }
+            try {
                 made.bind(at);
+            } catch (BindException e) {
+                if (asked.getPort() != 0) {
+                    throw e;
+                }
+                made.bind(asked);
             }
-        } catch (BindException e) {
-            if (asked == null || asked.getPort() != 0) {
-                made.close();
-                throw e;
-            }
-            made.bind(asked);
+        } catch (IOException | RuntimeException e) {
+            made.close();
+            throw e;
         }
     }
 
@@ -164,28 +175,49 @@ final class RuledStreamEndpoint extends StreamImplementation {
     }
 
     private void connect(Rule rule, InetSocketAddress to, TimeLimit limit) throws IOException {
-        if (rule.way() != Way.AUTO) {
-            connect(open(rule, rule.way()), to, milliseconds(limit));
-            return;
-        }
-        IOException overRdma;
-        try {
-            int left = milliseconds(limit);
-            connect(open(rule, Way.AUTO), to,
-                    left == 0 ? PATIENCE_MS : Math.min(left, PATIENCE_MS));
-            return;
-        } catch (IOException e) {
-            if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
-                throw e;
+        switch (rule.way()) {
+            case RDMA -> connect(open(rule, Way.RDMA, Proxy.NO_PROXY), to, milliseconds(limit));
+            case TCP -> connectOverTcp(rule, to, limit);
+            case AUTO -> {
+                try {
+                    connect(open(rule, Way.AUTO, Proxy.NO_PROXY), to,
+                            ConnectAttempt.patienceMs(milliseconds(limit)));
+                } catch (IOException overRdma) {
+                    Thread caller = Thread.currentThread();
+                    if (caller.isVirtual() && caller.isInterrupted()) {
+                        throw overRdma;
+                    }
+                    connectInstead(rule, to, limit, overRdma);
+                }
             }
-            overRdma = e;
         }
+    }
+
+    private void connectInstead(Rule rule, InetSocketAddress to, TimeLimit limit,
+            IOException overRdma) throws IOException {
         try {
-            connect(open(rule, Way.TCP), to, milliseconds(limit));
+            connectOverTcp(rule, to, limit);
         } catch (IOException e) {
             e.addSuppressed(overRdma);
             throw e;
         }
+    }
+
+    /** By the first proxy of SOCKS that leads there, as the JDK's own sockets do; nearly always there is none. */
+    private void connectOverTcp(Rule rule, InetSocketAddress to, TimeLimit limit)
+            throws IOException {
+        IOException failure = null;
+        for (Proxy proxy : SocksProxies.to(to)) {
+            try {
+                connect(open(rule, Way.TCP, proxy), to, milliseconds(limit));
+                return;
+            } catch (IOException e) {
+                requireOpen();
+                SocksProxies.failed(to, proxy, e);
+                failure = e;
+            }
+        }
+        throw Objects.requireNonNull(failure);
     }
 
     /** {@return what is left for a socket, to which 0 is no limit} */
@@ -200,11 +232,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
     }
 
     private void connect(Socket made, InetSocketAddress to, int timeoutMs) throws IOException {
-        try {
-            made.connect(to, timeoutMs);
-        } catch (IOException e) {
-            throw SocketExceptions.ofInner(e, made.isClosed());
-        }
+        made.connect(to, timeoutMs);
         connected(made);
     }
 
@@ -222,6 +250,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
                 made.close();
             }
             requireOpen();
+            made.setSoTimeout((Integer) options.get(SocketOptions.SO_TIMEOUT));
             socket = made;
             connected(made);
         } finally {

@@ -19,6 +19,7 @@ import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -100,6 +101,12 @@ final class StreamEndpoint extends StreamImplementation {
             SocketWait.until(started::isDone, started::await, TimeLimit.ofSocket(timeoutMs),
                     "Connect");
             established(started);
+        } catch (SocketTimeoutException e) {
+            close();
+            throw e;
+        } catch (InterruptedIOException e) {
+            close();
+            throw new SocketException("Closed by interrupt");
         } catch (IOException e) {
             close();
             throw e;

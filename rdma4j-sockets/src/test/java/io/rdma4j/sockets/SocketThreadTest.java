@@ -5,14 +5,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -141,6 +145,32 @@ class SocketThreadTest {
         while (true) {
             output.write(bytes);
         }
+    }
+
+    /** As the JDK's, which a program catches; over RDMA nobody refuses before the first look. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "RULED_RDMA", "RULED_AUTO"})
+    void interruptedConnectIsAnExceptionOfSockets(Transport transport) throws Exception {
+        InetSocketAddress nowhere = transport.unusedAddress();
+        Throwable[] thrown = new Throwable[1];
+        Thread connecting = Thread.ofVirtual().start(() -> {
+            Thread.currentThread().interrupt();
+            try (Socket socket = SocketKind.ALONE.open(transport)) {
+                socket.connect(nowhere, 10_000);
+            } catch (IOException e) {
+                thrown[0] = e;
+            }
+        });
+        assertThat(connecting.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(thrown[0]).isInstanceOf(SocketException.class);
+    }
+
+    @Test
+    void partOfATimeIsLeftForTcp() {
+        assertThat(ConnectAttempt.patienceMs(0)).isEqualTo(1000);
+        assertThat(ConnectAttempt.patienceMs(10_000)).isEqualTo(1000);
+        assertThat(ConnectAttempt.patienceMs(500)).isEqualTo(250);
+        assertThat(ConnectAttempt.patienceMs(1)).isEqualTo(1);
     }
 
     @ParameterizedTest

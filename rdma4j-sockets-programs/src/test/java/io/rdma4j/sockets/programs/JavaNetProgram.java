@@ -103,7 +103,24 @@ public final class JavaNetProgram {
             client.setSoTimeout(10_000);
             require(client.getInputStream().read() == 7, "it can be read after a timeout");
         }
-        System.out.println("timeouts");
+        try (ServerSocket own = new ServerSocket(0, 5, HOST) {
+            @Override
+            public Socket accept() throws IOException {
+                Socket made = new Socket();
+                made.setSoTimeout(40);
+                implAccept(made);
+                return made;
+            }
+        };
+                Socket _ = new Socket(HOST, own.getLocalPort());
+                Socket accepted = own.accept()) {
+            require(own.getReceiveBufferSize() > 0 && accepted.getSoTimeout() == 40,
+                    "what was set before it was accepted is kept");
+            int value = accepted.getInputStream().read();
+            throw new IllegalStateException("nobody has sent " + value);
+        } catch (SocketTimeoutException expected) {
+            System.out.println("timeouts");
+        }
     }
 
     /** An interruption does not close a socket, unlike a channel. */

@@ -2,6 +2,11 @@
 package io.rdma4j.sockets.programs;
 
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.rmi.server.UnicastRemoteObject;
 
 import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
@@ -9,9 +14,15 @@ import javax.management.remote.JMXConnectorServer;
 import javax.management.remote.JMXConnectorServerFactory;
 import javax.management.remote.JMXServiceURL;
 
-/** Is observed by RMI, as other processes do; it knows nothing of RDMA. */
+/** Is observed by RMI, as other processes do, and has a remote object with a factory of its own; it knows nothing of RDMA. */
 public final class JmxProgram {
     private JmxProgram() {}
+
+    /** Is asked from outside. */
+    public interface Answer extends Remote {
+        /** {@return the answer} */
+        int get() throws RemoteException;
+    }
 
     /** @param arguments none */
     public static void main(String[] arguments) throws Exception {
@@ -25,5 +36,10 @@ public final class JmxProgram {
         } finally {
             server.stop();
         }
+        Answer answer = () -> 42;
+        Answer remote = (Answer) UnicastRemoteObject.exportObject(answer, 0, null,
+                port -> new ServerSocket(port, 0, InetAddress.getLoopbackAddress()));
+        System.out.println("answer " + remote.get());
+        boolean _ = UnicastRemoteObject.unexportObject(answer, true);
     }
 }

@@ -81,7 +81,8 @@ class UnchangedProgramTest {
     void whoObservesTheJvmDoesSoOverTcp() throws Exception {
         ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true), "rdma",
                 List.of(), Observed.class.getName(), JmxProgram.class.getName());
-        assertThat(result.output()).contains("beans true").doesNotContain("rdma4j:");
+        assertThat(result.output()).contains("beans true", "answer 42")
+                .doesNotContain("rdma4j:");
         assertThat(result.number("RDMA bytes")).isZero();
         assertThat(result.number("TCP connections")).isPositive();
     }
@@ -108,11 +109,8 @@ class UnchangedProgramTest {
                 + " where it has the choice\n";
         assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, "sockets").output())
                 .doesNotContain(first).containsOnlyOnce(second);
-        for (String without : List.of("-Drdma4j.sockets.plain=false",
-                "-DsocksProxyHost=127.0.0.1 -DsocksNonProxyHosts=127.0.0.1")) {
-            assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(without), program, "sockets")
-                    .output()).containsOnlyOnce(first).containsOnlyOnce(second);
-        }
+        assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of("-Drdma4j.sockets.plain=false"),
+                program, "sockets").output()).containsOnlyOnce(first).containsOnlyOnce(second);
         for (String without : List.of("channels", "tls")) {
             assertThat(ForkedJvm.byOneVariable(jar, "rdma", List.of(), program, without).output())
                     .contains("connected true").doesNotContain("whatever the rules say");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets.launch;
 
-import io.rdma4j.sockets.rules.Observers;
+import io.rdma4j.sockets.rules.AlwaysTcp;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.instrument.ClassFileTransformer;
@@ -69,10 +69,10 @@ final class JdkSockets implements ClassFileTransformer {
 
     private void say(String kind) {
         List<String> by = callers.get();
-        if (Observers.areAmong(by.stream()) || saidOf.putIfAbsent(kind, true) != null) {
+        if (AlwaysTcp.isAmong(by) || saidOf.putIfAbsent(kind, true) != null) {
             return;
         }
-        String program = by.stream().filter(each -> !Observers.isBelow(each)).findFirst()
+        String program = by.stream().filter(each -> !AlwaysTcp.isBelow(each)).findFirst()
                 .orElse("the program");
         out.accept("rdma4j: " + kind + " of " + program + " goes over TCP, whatever the rules say: "
                 + REMEDIES.get(kind));

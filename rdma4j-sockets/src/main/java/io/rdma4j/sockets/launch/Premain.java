@@ -123,13 +123,13 @@ public final class Premain {
         return ours;
     }
 
-    /** {@return whether plain sockets go by the rules} Not through a proxy of SOCKS, which the JDK knows for its own alone. */
+    /** {@return whether plain sockets go by the rules} */
     private static boolean mayRouteSockets() {
         String wanted = System.getProperty(PLAIN, "true");
         if (!wanted.equals("true") && !wanted.equals("false")) {
             throw new IllegalArgumentException(
                     "-D" + PLAIN + " is true or false, not '" + wanted + "'");
         }
-        return wanted.equals("true") && System.getProperty("socksProxyHost") == null;
+        return wanted.equals("true");
     }
 }

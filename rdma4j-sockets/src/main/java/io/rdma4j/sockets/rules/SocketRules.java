@@ -24,6 +24,9 @@ public final class SocketRules {
     /** What no rules at all stand for: whoever asks for RDMA learns where there is none. */
     public static final SocketRules RDMA = parse("rdma");
 
+    /** Everything over TCP. */
+    public static final SocketRules TCP = parse("tcp");
+
     private final List<Rule> rules;
 
     private SocketRules(List<Rule> rules) {

@@ -4,20 +4,26 @@ package io.rdma4j.sockets.rules;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Who looks at a JVM from outside: that makes it listen and connect by sockets for which no rule of the program is meant. */
-public final class Observers {
+/**
+ * Who makes plain sockets that go over TCP whatever the rules say: what lets others look at a JVM, and RMI, by which they do, for their
+ * side is no program of the rules.
+ */
+public final class AlwaysTcp {
     private static final List<String> PACKAGES = List.of("sun.rmi.", "java.rmi.",
-            "javax.management.", "sun.management.", "jdk.internal.agent.");
+            "javax.management.", "sun.management.", "jdk.internal.agent.", "com.sun.tools.jdi.");
+    /** Makes all sockets of RMI, also by factories of the program. It calls no remote object. */
+    private static final String ENDPOINT = "sun.rmi.transport.tcp.TCPEndpoint";
     private static final List<String> OF_JDK = List.of("java.", "javax.", "jdk.", "sun.",
             "com.sun.", "io.rdma4j.sockets.rules.", "io.rdma4j.sockets.launch.",
             "io.rdma4j.sockets.RuledSelectorProvider");
 
-    private Observers() {}
+    private AlwaysTcp() {}
 
     /** {@return whether the calling thread makes a socket for them} */
-    public static boolean areCalling() {
-        return StackWalker.getInstance().walk(
-                frames -> areAmong(frames.map(StackWalker.StackFrame::getClassName)));
+    public static boolean isCalling() {
+        StackWalker walker = StackWalker.getInstance();
+        return isAmong(walker.walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                .toList()));
     }
 
     /**
@@ -25,8 +31,9 @@ public final class Observers {
      *
      * @param callers the names of the classes whose methods a thread is in, the last called first
      */
-    public static boolean areAmong(Stream<String> callers) {
-        return callers.takeWhile(Observers::isBelow).anyMatch(each -> isAnyOf(PACKAGES, each));
+    public static boolean isAmong(List<String> callers) {
+        Stream<String> below = callers.stream().takeWhile(AlwaysTcp::isBelow);
+        return callers.contains(ENDPOINT) || below.anyMatch(each -> isAnyOf(PACKAGES, each));
     }
 
     /** {@return whether a class is of the JDK or of this module, below the program} */
