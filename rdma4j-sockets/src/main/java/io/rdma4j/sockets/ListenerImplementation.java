@@ -11,6 +11,22 @@ import java.net.SocketImpl;
 
 /** What a {@link java.net.ServerSocket} of ours is made of: it listens, and has no connection. */
 abstract class ListenerImplementation extends SocketImpl {
+    private volatile boolean isClosed;
+
+    final boolean isClosed() {
+        return isClosed;
+    }
+
+    final void markClosed() {
+        isClosed = true;
+    }
+
+    final void requireOpen() throws SocketException {
+        if (isClosed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
     @Override
     protected void create(boolean isStream) throws IOException {
         if (!isStream) {

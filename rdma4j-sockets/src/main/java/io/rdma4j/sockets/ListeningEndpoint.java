@@ -28,7 +28,6 @@ final class ListeningEndpoint extends ListenerImplementation {
     private @Nullable InetSocketAddress wanted;
     private @Nullable BoundId bound;
     private volatile @Nullable SocketListener listener;
-    private volatile boolean isClosed;
 
     /** @param family whose addresses it takes, null for both */
     ListeningEndpoint(@Nullable ProtocolFamily family) {
@@ -38,12 +37,6 @@ final class ListeningEndpoint extends ListenerImplementation {
     /** {@return its options} */
     ChannelOptions options() {
         return options.named();
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
     }
 
     @Override
@@ -86,7 +79,7 @@ final class ListeningEndpoint extends ListenerImplementation {
             SocketConnection taken = null;
             while (taken == null) {
                 requireOpen();
-                SocketWait.until(() -> from.hasInput() || isClosed, from::await, limit, "Accept");
+                SocketWait.until(() -> from.hasInput() || isClosed(), from::await, limit, "Accept");
                 requireOpen();
                 taken = from.poll();
             }
@@ -100,7 +93,7 @@ final class ListeningEndpoint extends ListenerImplementation {
     protected void close() {
         stateLock.lock();
         try {
-            isClosed = true;
+            markClosed();
             BoundId unused = bound;
             if (unused != null) {
                 unused.close();

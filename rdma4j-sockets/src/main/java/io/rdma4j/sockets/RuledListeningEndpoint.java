@@ -34,16 +34,9 @@ final class RuledListeningEndpoint extends ListenerImplementation {
     /** If it listens for both, which then accepts. */
     private volatile @Nullable EitherListener either;
     private @Nullable InetSocketAddress wanted;
-    private volatile boolean isClosed;
 
     RuledListeningEndpoint(SocketRules rules) {
         this.rules = rules;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
     }
 
     // ---------------------------------------------------------------- deciding
@@ -157,7 +150,7 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         EitherListener both;
         stateLock.lock();
         try {
-            isClosed = true;
+            markClosed();
             left = listener;
             both = either;
         } finally {

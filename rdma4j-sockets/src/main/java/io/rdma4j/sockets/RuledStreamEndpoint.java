@@ -43,16 +43,9 @@ final class RuledStreamEndpoint extends StreamImplementation {
     /** Where it was to be bound, and where it is. */
     private @Nullable InetSocketAddress wanted;
     private @Nullable InetSocketAddress local;
-    private volatile boolean isClosed;
 
     RuledStreamEndpoint(SocketRules rules) {
         this.rules = rules;
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
     }
 
     private Socket requireSocket() throws SocketException {
@@ -246,7 +239,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
     void accepted(Socket made) throws IOException {
         stateLock.lock();
         try {
-            if (isClosed) {
+            if (isClosed()) {
                 made.close();
             }
             requireOpen();
@@ -357,7 +350,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
         Socket left;
         stateLock.lock();
         try {
-            isClosed = true;
+            markClosed();
             left = socket;
         } finally {
             stateLock.unlock();

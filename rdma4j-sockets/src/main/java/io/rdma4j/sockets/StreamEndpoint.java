@@ -42,7 +42,6 @@ final class StreamEndpoint extends StreamImplementation {
     private @Nullable BoundId bound;
     private @Nullable SocketConnector connector;
     private volatile @Nullable SocketConnection connection;
-    private volatile boolean isClosed;
     private volatile boolean isInputShut;
 
     /** @param family whose addresses it takes, null for both */
@@ -53,12 +52,6 @@ final class StreamEndpoint extends StreamImplementation {
     /** {@return its options} */
     ChannelOptions options() {
         return options.named();
-    }
-
-    private void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
     }
 
     private SocketConnection requireConnected() throws SocketException {
@@ -136,7 +129,7 @@ final class StreamEndpoint extends StreamImplementation {
     private void established(SocketConnection made) throws SocketException {
         stateLock.lock();
         try {
-            if (isClosed) {
+            if (isClosed()) {
                 made.close(0);
             }
             requireOpen();
@@ -214,7 +207,7 @@ final class StreamEndpoint extends StreamImplementation {
                     return (int) count;
                 }
                 limit = limit == null ? options.limit() : limit;
-                SocketWait.until(() -> from.hasInput() || isClosed || isInputShut,
+                SocketWait.until(() -> from.hasInput() || isClosed() || isInputShut,
                         from::awaitReadable, limit, "Read");
             }
         } catch (IOException e) {
@@ -232,7 +225,7 @@ final class StreamEndpoint extends StreamImplementation {
             toWrite[0] = from;
             while (from.hasRemaining()) {
                 if (to.write(toWrite, 0, from.remaining()) == 0) {
-                    SocketWait.until(() -> to.hasOutput() || isClosed, to::awaitWritable,
+                    SocketWait.until(() -> to.hasOutput() || isClosed(), to::awaitWritable,
                             TimeLimit.in(Long.MAX_VALUE), "Write");
                 }
                 requireOpen();
@@ -249,10 +242,10 @@ final class StreamEndpoint extends StreamImplementation {
         if (e instanceof InterruptedIOException) {
             return e;
         }
-        if (!isClosed && e instanceof SocketException) {
+        if (!isClosed() && e instanceof SocketException) {
             return e;
         }
-        SocketException thrown = new SocketException(isClosed ? "Socket closed" : e.getMessage());
+        SocketException thrown = new SocketException(isClosed() ? "Socket closed" : e.getMessage());
         thrown.initCause(e);
         return thrown;
     }
@@ -293,10 +286,10 @@ final class StreamEndpoint extends StreamImplementation {
         int linger = options.named().get(java.net.StandardSocketOptions.SO_LINGER);
         stateLock.lock();
         try {
-            if (isClosed) {
+            if (isClosed()) {
                 return;
             }
-            isClosed = true;
+            markClosed();
             made = connection;
             SocketConnector pending = connector;
             if (pending != null) {

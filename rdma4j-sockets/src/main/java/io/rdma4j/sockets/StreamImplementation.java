@@ -9,6 +9,22 @@ import java.net.SocketImpl;
 
 /** What a {@link java.net.Socket} of ours is made of: it connects, and does not listen. */
 abstract class StreamImplementation extends SocketImpl {
+    private volatile boolean isClosed;
+
+    final boolean isClosed() {
+        return isClosed;
+    }
+
+    final void markClosed() {
+        isClosed = true;
+    }
+
+    final void requireOpen() throws SocketException {
+        if (isClosed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
     @Override
     protected void create(boolean isStream) throws IOException {
         if (!isStream) {

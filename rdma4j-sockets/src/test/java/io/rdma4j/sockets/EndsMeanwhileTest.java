@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Channels that are closed, or whose thread is interrupted, in the middle of a call that succeeds: nothing of it is left. */
 class EndsMeanwhileTest {
     private static final Logger OF_LISTENERS = Logger
-            .getLogger(RuledServerSocketChannel.class.getName());
+            .getLogger(ListenerPair.class.getName());
     private static final int PATIENCE_MS = 20_000;
     /** The moments that count are short, so they are looked for. */
     private static final int TRIES = 50;
