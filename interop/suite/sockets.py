@@ -188,6 +188,10 @@ def java_iperf(cell, end, is_server):
             else [source("Gives"), end.peer, str(PORT), str(cell.size)])
 
 
+def java_iperf_plain(cell, end, is_server):
+    return [source("Plain"), "takes" if is_server else "gives", end.own if is_server else end.peer, str(PORT), str(cell.size)]
+
+
 def c_http(cell, end, is_server):
     file, digest = document(cell.size)
     return ["bash", "-ec", MERECAT, end.own] if is_server else ["bash", "-c", CURL, url(end.peer, file), digest]
@@ -238,6 +242,7 @@ def tools(driver):
     return [
         *pongs,
         tool("iperf", lambda _: [MIB, 16 * MIB], java_iperf, c_iperf, nets=lossy, usual=MIB),
+        tool("iperf-plain", lambda _: [MIB, 16 * MIB], java_iperf_plain, c_iperf, nets=lossy, usual=MIB),
         tool("iperf-large", large, java_iperf, c_iperf, **alone),
         # The server of each side does not end by itself.
         tool("http", lambda _: [1, 64 * KIB, 4 * MIB], java_http, c_http, nets=lossy, usual=64 * KIB, server_stays=True),
