@@ -87,9 +87,9 @@ final class Acceptor<C extends Closeable> {
                     return !listener.isClosed();
                 }
 
-                /** At once: several of them would wait one after the other for their peers. */
                 @Override
                 public void drop(Socket connection) throws IOException {
+                    // At once: several of them would wait one after the other for their peers.
                     try (connection) {
                         connection.setSoLinger(true, 0);
                     }

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -70,10 +69,11 @@ final class EitherListener {
     }
 
     private void await(long timeoutNs) {
+        TimeLimit limit = TimeLimit.in(timeoutNs);
         lock.lock();
         try {
-            if (!isClosed && !rdma.hasAny() && !tcp.hasAny()) {
-                boolean _ = changed.await(timeoutNs, TimeUnit.NANOSECONDS);
+            while (!isClosed && !rdma.hasAny() && !tcp.hasAny() && !limit.isOver()) {
+                long _ = changed.awaitNanos(limit.leftNs());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -141,9 +141,9 @@ final class EndpointOptions {
         Object given = number == SocketOptions.SO_LINGER && !(value instanceof Integer)
                 ? -1
                 : value;
-        Void _ = SocketExceptions.translatedAll(() -> {
+        boolean _ = SocketExceptions.translatedAll(() -> {
             ChannelOptions.give(to, name, given);
-            return null;
+            return true;
         });
     }
 }

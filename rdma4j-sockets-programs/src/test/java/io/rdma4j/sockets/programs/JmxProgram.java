@@ -25,6 +25,8 @@ public final class JmxProgram {
     }
 
     /** @param arguments none */
+    // It connects to itself.
+    @SuppressWarnings("BanJNDI")
     public static void main(String[] arguments) throws Exception {
         JMXConnectorServer server = JMXConnectorServerFactory.newJMXConnectorServer(
                 new JMXServiceURL("service:jmx:rmi://"), null,

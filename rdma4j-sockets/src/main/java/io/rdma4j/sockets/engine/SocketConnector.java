@@ -8,9 +8,7 @@ import io.rdma4j.cm.RejectedException;
 import io.rdma4j.sockets.observe.jfr.SocketEvents;
 import io.rdma4j.sockets.observe.jfr.SocketEvents.Outcome;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
