@@ -20,7 +20,10 @@ import java.net.SocketImplFactory;
 public final class TcpSockets {
     private static final String IMPLEMENTATION = JdkProvider.PACKAGE + ".NioSocketImpl";
 
-    private static volatile boolean isRouted;
+    private static final String THROUGH_PROXIES = "java.net.SocksSocketImpl";
+
+    private static volatile boolean areSocketsRouted;
+    private static volatile boolean areServersRouted;
 
     private TcpSockets() {}
 
@@ -39,18 +42,21 @@ public final class TcpSockets {
 
     /** {@return a socket over TCP, neither bound nor connected} */
     public static Socket socket() throws IOException {
-        return isRouted ? new OnImplementation(implementation(false)) : new Socket();
+        return areSocketsRouted ? new OnImplementation(throughProxies()) : new Socket();
     }
 
-    /** {@return a socket over TCP through a proxy, or through none, whatever the JVM has} */
-    public static Socket socket(Proxy proxy) throws IOException {
-        boolean isOfFactory = isRouted && proxy.type() == Proxy.Type.DIRECT;
-        return isOfFactory ? new OnImplementation(implementation(false)) : new Socket(proxy);
+    /** {@return a socket over TCP that asks for no proxy of SOCKS, neither bound nor connected} */
+    public static Socket direct() throws IOException {
+        return areSocketsRouted
+                ? new OnImplementation(implementation(false))
+                : new Socket(Proxy.NO_PROXY);
     }
 
     /** {@return a server socket over TCP, not bound} */
     public static ServerSocket serverSocket() throws IOException {
-        return isRouted ? new ServerOnImplementation(implementation(true)) : new ServerSocket();
+        return areServersRouted
+                ? new ServerOnImplementation(implementation(true))
+                : new ServerSocket();
     }
 
     /**
@@ -72,22 +78,46 @@ public final class TcpSockets {
     /**
      * Lets all sockets and server sockets that are made from now on be those of two factories. Once in a JVM.
      *
-     * @throws IOException if the JDK's own are not exported to this module, or the JVM has a factory already. If that is the one of sockets alone, server
-     *         sockets are made by ours all the same, and accept nothing
+     * @throws IOException if the JDK's own are not exported to this module, or the JVM has a factory already. If that is the one of server sockets alone,
+     *         sockets are those of ours all the same
      */
     @SuppressWarnings("deprecation")
     public static synchronized void route(SocketImplFactory sockets,
             SocketImplFactory serverSockets) throws IOException {
         SocketImpl _ = implementation(false);
+        boolean wereRouted = areSocketsRouted;
         // First: a socket that is made by another thread meanwhile must not be one of these.
-        boolean wasRouted = isRouted;
-        isRouted = true;
+        areSocketsRouted = true;
         try {
-            ServerSocket.setSocketFactory(serverSockets);
             Socket.setSocketImplFactory(sockets);
         } catch (SocketException e) {
-            isRouted = wasRouted;
+            areSocketsRouted = wereRouted;
             throw e;
+        }
+        wereRouted = areServersRouted;
+        areServersRouted = true;
+        try {
+            ServerSocket.setSocketFactory(serverSockets);
+        } catch (SocketException e) {
+            areServersRouted = wereRouted;
+            throw e;
+        }
+    }
+
+    /** {@return what asks for proxies of SOCKS at each connection, as the JDK's sockets do} Without, where {@code java.net} is not open to this module. */
+    private static SocketImpl throughProxies() throws IOException {
+        SocketImpl direct = implementation(false);
+        try {
+            Class<?> kind = Class.forName(THROUGH_PROXIES);
+            MethodHandle made = MethodHandles.privateLookupIn(kind, MethodHandles.lookup())
+                    .findConstructor(kind, MethodType.methodType(void.class, SocketImpl.class));
+            return (SocketImpl) made.invoke(direct);
+        } catch (IllegalAccessException _) {
+            return direct;
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw JdkProvider.unlike(THROUGH_PROXIES, e);
         }
     }
 

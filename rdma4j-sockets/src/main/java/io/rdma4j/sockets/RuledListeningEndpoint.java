@@ -5,9 +5,11 @@ import io.rdma4j.jdk.TcpSockets;
 import io.rdma4j.sockets.rules.Rule;
 import io.rdma4j.sockets.rules.Side;
 import io.rdma4j.sockets.rules.SocketRules;
+import io.rdma4j.sockets.rules.Way;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -26,10 +28,9 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class RuledListeningEndpoint extends ListenerImplementation {
     private final SocketRules rules;
-    private final EndpointOptions options = new EndpointOptions(
-            OptionsOfBoth.of(ChannelOptions.OF_LISTENERS, OptionsOfBoth.TCP_LISTENERS));
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock stateLock = new ReentrantLock();
-    /** What has its options and its address, null while it is not bound. */
+    /** What has its options and its address; null while that is not decided. */
     private volatile @Nullable ServerSocket listener;
     /** If it listens for both, which then accepts. */
     private volatile @Nullable EitherListener either;
@@ -37,6 +38,14 @@ final class RuledListeningEndpoint extends ListenerImplementation {
 
     RuledListeningEndpoint(SocketRules rules) {
         this.rules = rules;
+        if (rules.only(Side.LISTEN) == Way.TCP) {
+            // So it has all options of the JDK's.
+            try {
+                listener = TcpSockets.serverSocket();
+            } catch (IOException e) {
+                throw new UncheckedIOException("sockets of the JDK were in reach before", e);
+            }
+        }
     }
 
     // ---------------------------------------------------------------- deciding
@@ -59,7 +68,8 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         stateLock.lock();
         try {
             requireOpen();
-            if (listener != null) {
+            ServerSocket present = listener;
+            if (present != null && present.isBound()) {
                 throw new SocketException("Already bound");
             }
             InetSocketAddress at = Objects.requireNonNull(wanted);
@@ -68,7 +78,9 @@ final class RuledListeningEndpoint extends ListenerImplementation {
             try {
                 made = switch (rule.way()) {
                     case RDMA -> overRdma(rule, at, backlog);
-                    case TCP -> bound(TcpSockets.serverSocket(), at, backlog);
+                    case TCP -> bound(present == null || present.isClosed()
+                            ? TcpSockets.serverSocket()
+                            : present, at, backlog);
                     case AUTO -> both(rule, at, backlog);
                 };
             } catch (IOException e) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.net.ProtocolFamily;
+import java.net.Socket;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
 import java.nio.channels.DatagramChannel;
@@ -76,13 +77,19 @@ public final class RuledSelectorProvider extends SelectorProvider implements Ove
      * now on decides when it connects or is bound. Not those of RMI, by which JMX looks at a JVM. Once in a JVM, for it has one factory of each, and before the program makes a server
      * socket of TLS, which does not accept any more afterwards.
      *
-     * @throws IOException if the rules of the property are wrong, the JDK's own sockets are out of reach, or the JVM has one of the factories already; then
-     *         server sockets cannot be used any more
+     * @throws IOException if the rules of the property are wrong, the JDK's own sockets are out of reach, or the JVM has one of the factories already
      */
     public void routeSockets() throws IOException {
         SocketRules decided = rules();
-        TcpSockets.route(() -> new RuledStreamEndpoint(ofCaller(decided)),
+        TcpSockets.route(() -> new RuledStreamEndpoint(ofCaller(decided), asksForProxies()),
                 () -> new RuledListeningEndpoint(ofCaller(decided)));
+    }
+
+    /** {@return whether the socket that is made was not told to do without a proxy} That constructor calls the factory itself. */
+    private static boolean asksForProxies() {
+        return StackWalker.getInstance().walk(frames -> frames
+                .filter(each -> each.getClassName().equals(Socket.class.getName())).findFirst()
+                .map(each -> !each.getMethodName().equals("<init>")).orElse(true));
     }
 
     /** An accepted socket takes what its listener gives, whatever its rules are. */

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
@@ -22,7 +22,6 @@ import java.net.SocketOption;
 import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,8 +34,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class RuledStreamEndpoint extends StreamImplementation {
     private final SocketRules rules;
-    private final EndpointOptions options = new EndpointOptions(
-            OptionsOfBoth.of(ChannelOptions.OF_STREAMS, OptionsOfBoth.TCP));
+    private final boolean asksForProxies;
+    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock stateLock = new ReentrantLock();
     /** What it goes over; before that is decided, what it was bound with, or what is tried. */
     private volatile @Nullable Socket socket;
@@ -44,8 +43,22 @@ final class RuledStreamEndpoint extends StreamImplementation {
     private @Nullable InetSocketAddress wanted;
     private @Nullable InetSocketAddress local;
 
-    RuledStreamEndpoint(SocketRules rules) {
+    /** @param asksForProxies whether it connects through a proxy of SOCKS over TCP, if the JVM has one for the address */
+    RuledStreamEndpoint(SocketRules rules, boolean asksForProxies) {
         this.rules = rules;
+        this.asksForProxies = asksForProxies;
+        if (rules.only(Side.CONNECT) == Way.TCP) {
+            // So it has all options of the JDK's.
+            try {
+                socket = overTcp();
+            } catch (IOException e) {
+                throw new UncheckedIOException("sockets of the JDK were in reach before", e);
+            }
+        }
+    }
+
+    private Socket overTcp() throws IOException {
+        return asksForProxies ? TcpSockets.socket() : TcpSockets.direct();
     }
 
     private Socket requireSocket() throws SocketException {
@@ -65,12 +78,15 @@ final class RuledStreamEndpoint extends StreamImplementation {
         stateLock.lock();
         try {
             requireOpen();
-            if (socket != null) {
+            if (wanted != null) {
                 throw new SocketException("Already bound");
             }
             InetSocketAddress at = new InetSocketAddress(host, port);
             Way only = rules.only(Side.CONNECT);
-            Socket made = only == Way.RDMA ? RdmaSocket.open(null) : TcpSockets.socket();
+            Socket present = socket;
+            Socket made = only == Way.RDMA
+                    ? RdmaSocket.open(null)
+                    : present == null ? overTcp() : present;
             bind(made, at);
             socket = made;
             wanted = at;
@@ -92,21 +108,19 @@ final class RuledStreamEndpoint extends StreamImplementation {
     }
 
     /** {@return a socket of a kind, bound as it was asked for} It takes the place of another one. */
-    private Socket open(Rule rule, Way way, Proxy proxy) throws IOException {
+    private Socket open(@Nullable Rule rule, Way way) throws IOException {
         stateLock.lock();
         try {
             requireOpen();
             Socket before = socket;
             if (before != null) {
-                boolean isOfKind = before instanceof RdmaSocket == (way != Way.TCP)
-                        && proxy.type() == Proxy.Type.DIRECT;
-                if (!before.isClosed() && isOfKind) {
+                if (!before.isClosed() && before instanceof RdmaSocket == (way != Way.TCP)) {
                     giveRule(before, rule);
                     return before;
                 }
                 before.close();
             }
-            Socket made = way == Way.TCP ? TcpSockets.socket(proxy) : RdmaSocket.open(null);
+            Socket made = way == Way.TCP ? overTcp() : RdmaSocket.open(null);
             giveRule(made, rule);
             bindAgain(made);
             socket = made;
@@ -116,8 +130,12 @@ final class RuledStreamEndpoint extends StreamImplementation {
         }
     }
 
-    private static void giveRule(Socket made, Rule rule) {
-        if (made instanceof RdmaSocket overRdma) {
+    private Socket openOverTcp() throws IOException {
+        return open(null, Way.TCP);
+    }
+
+    private static void giveRule(Socket made, @Nullable Rule rule) {
+        if (made instanceof RdmaSocket overRdma && rule != null) {
             overRdma.options().insteadOfTcp(rule);
             if (rule.way() == Way.AUTO) {
                 overRdma.options().avoidPortsOfTcp();
@@ -153,7 +171,8 @@ final class RuledStreamEndpoint extends StreamImplementation {
     @Override
     protected void connect(SocketAddress remote, int timeoutMs) throws IOException {
         if (remote instanceof InetSocketAddress internet && internet.isUnresolved()) {
-            throw new UnknownHostException(internet.getHostString());
+            connectUnresolved(internet, timeoutMs);
+            return;
         }
         InetSocketAddress to = ChannelAddresses.remote(remote, null);
         address = to.getAddress();
@@ -167,50 +186,44 @@ final class RuledStreamEndpoint extends StreamImplementation {
         }
     }
 
+    /** A name that this host does not know a proxy of SOCKS may know. No rule has names. */
+    private void connectUnresolved(InetSocketAddress to, int timeoutMs) throws IOException {
+        if (rules.only(Side.CONNECT) == Way.RDMA) {
+            close();
+            throw new UnknownHostException(to.getHostString());
+        }
+        try {
+            connect(openOverTcp(), to, timeoutMs);
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
     private void connect(Rule rule, InetSocketAddress to, TimeLimit limit) throws IOException {
-        switch (rule.way()) {
-            case RDMA -> connect(open(rule, Way.RDMA, Proxy.NO_PROXY), to, milliseconds(limit));
-            case TCP -> connectOverTcp(rule, to, limit);
-            case AUTO -> {
-                try {
-                    connect(open(rule, Way.AUTO, Proxy.NO_PROXY), to,
-                            ConnectAttempt.patienceMs(milliseconds(limit)));
-                } catch (IOException overRdma) {
-                    Thread caller = Thread.currentThread();
-                    if (caller.isVirtual() && caller.isInterrupted()) {
-                        throw overRdma;
-                    }
-                    connectInstead(rule, to, limit, overRdma);
-                }
+        if (rule.way() != Way.AUTO) {
+            connect(open(rule, rule.way()), to, milliseconds(limit));
+            return;
+        }
+        try {
+            connect(open(rule, Way.AUTO), to, ConnectAttempt.patienceMs(milliseconds(limit)));
+        } catch (IOException overRdma) {
+            Thread caller = Thread.currentThread();
+            if (caller.isVirtual() && caller.isInterrupted()) {
+                throw overRdma;
             }
+            connectInstead(rule, to, limit, overRdma);
         }
     }
 
     private void connectInstead(Rule rule, InetSocketAddress to, TimeLimit limit,
             IOException overRdma) throws IOException {
         try {
-            connectOverTcp(rule, to, limit);
+            connect(open(rule, Way.TCP), to, milliseconds(limit));
         } catch (IOException e) {
             e.addSuppressed(overRdma);
             throw e;
         }
-    }
-
-    /** By the first proxy of SOCKS that leads there, as the JDK's own sockets do; nearly always there is none. */
-    private void connectOverTcp(Rule rule, InetSocketAddress to, TimeLimit limit)
-            throws IOException {
-        IOException failure = null;
-        for (Proxy proxy : SocksProxies.to(to)) {
-            try {
-                connect(open(rule, Way.TCP, proxy), to, milliseconds(limit));
-                return;
-            } catch (IOException e) {
-                requireOpen();
-                SocksProxies.failed(to, proxy, e);
-                failure = e;
-            }
-        }
-        throw Objects.requireNonNull(failure);
     }
 
     /** {@return what is left for a socket, to which 0 is no limit} */
@@ -244,6 +257,10 @@ final class RuledStreamEndpoint extends StreamImplementation {
             }
             requireOpen();
             made.setSoTimeout((Integer) options.get(SocketOptions.SO_TIMEOUT));
+            Socket before = socket;
+            if (before != null) {
+                before.close();
+            }
             socket = made;
             connected(made);
         } finally {
@@ -383,10 +400,12 @@ final class RuledStreamEndpoint extends StreamImplementation {
     protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
         requireOpen();
         Socket to = socket;
-        if (to == null || options.named().supported().contains(name)) {
+        boolean isKept = options.named().supported().contains(name);
+        if (to == null || isKept) {
             options.named().setChecked(name, value);
         }
-        if (to != null) {
+        // One that holds the port need not have it.
+        if (to != null && (!isKept || to.isConnected() || to.supportedOptions().contains(name))) {
             Socket _ = to.setOption(name, value);
         }
     }

@@ -30,7 +30,10 @@ enum SocketKind {
         Socket socket = transport.rules().isEmpty()
                 ? RdmaSockets.openSocket()
                 : new RuledSocket(transport);
-        return socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device());
+        // One that goes over TCP in any case has no device.
+        return socket.supportedOptions().contains(RdmaSocketOptions.RDMA_DEVICE)
+                ? socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device())
+                : socket;
     }
 
     ServerSocket openListener(Transport transport) throws IOException {
@@ -44,13 +47,15 @@ enum SocketKind {
         ServerSocket socket = transport.rules().isEmpty()
                 ? RdmaSockets.openServerSocket()
                 : new RuledServerSocket(transport);
-        return socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device());
+        return socket.supportedOptions().contains(RdmaSocketOptions.RDMA_DEVICE)
+                ? socket.setOption(RdmaSocketOptions.RDMA_DEVICE, transport.device())
+                : socket;
     }
 
     /** As a JVM makes them that routes its sockets. */
     private static final class RuledSocket extends Socket {
         RuledSocket(Transport transport) throws IOException {
-            super(new RuledStreamEndpoint(SocketRules.parse(transport.rules())));
+            super(new RuledStreamEndpoint(SocketRules.parse(transport.rules()), true));
         }
     }
 

@@ -87,6 +87,13 @@ class UnchangedProgramTest {
         assertThat(result.number("TCP connections")).isPositive();
     }
 
+    @Test
+    void overTcpTheProxyOfTheJvmIsAsked() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.byOneVariable(ForkedJvm.jar(directory, true),
+                "10.0.0.0/8=rdma,*=tcp", List.of(), ProxyProgram.class.getName());
+        assertThat(result.output()).contains("asked by version 5", "direct true");
+    }
+
     /** Whoever asks over RDMA alone learns which rule it was. */
     @Test
     void socketWhosePeerListensOverTcpSaysWhy() throws Exception {

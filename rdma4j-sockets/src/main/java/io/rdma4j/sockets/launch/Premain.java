@@ -101,7 +101,8 @@ public final class Premain {
         jvm.redefineModule(Object.class.getModule(), Set.of(),
                 Map.of("sun.nio.ch", ours, "jdk.internal.access",
                         Set.of(Premain.class.getModule())),
-                Map.of(), Set.of(), Map.of());
+                // For its sockets that ask for proxies.
+                Map.of("java.net", ours), Set.of(), Map.of());
         NativeAccess.enable();
     }
 
