@@ -26,7 +26,7 @@ class ApiStructureTest extends StructureContract {
             "PortTable.HELD",
             "QueuePairStateEvent.PROBE", "RdmaDevices.found", "RegisteredBean.WAITING",
             "RegisteredBean.isStarted", "ServiceLookupEvent.PROBE", "SharedDevice.OPEN",
-            "TcpSockets.isRouted");
+            "TcpSockets.areServersRouted", "TcpSockets.areSocketsRouted");
 
     ApiStructureTest() {
         super(LAYERS, KNOTS, STATE_OF_THE_PROCESS);
