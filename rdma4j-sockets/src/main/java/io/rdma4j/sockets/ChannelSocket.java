@@ -152,13 +152,7 @@ final class ChannelSocket extends Socket {
     }
 
     /** Reads from the channel. */
-    private final class Input extends InputStream {
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
+    private final class Input extends SocketInput {
         @Override
         public int read(byte[] into, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, into.length);
@@ -179,12 +173,7 @@ final class ChannelSocket extends Socket {
     }
 
     /** Writes to the channel. */
-    private final class Output extends OutputStream {
-        @Override
-        public void write(int value) throws IOException {
-            write(new byte[]{(byte) value}, 0, 1);
-        }
-
+    private final class Output extends SocketOutput {
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
             ByteBuffer buffer = ByteBuffer.wrap(from, offset, length);

@@ -7,33 +7,9 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketImpl;
 
 /** What a {@link java.net.ServerSocket} of ours is made of: it listens, and has no connection. */
-abstract class ListenerImplementation extends SocketImpl {
-    private volatile boolean isClosed;
-
-    final boolean isClosed() {
-        return isClosed;
-    }
-
-    final void markClosed() {
-        isClosed = true;
-    }
-
-    final void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
-    }
-
-    @Override
-    protected void create(boolean isStream) throws IOException {
-        if (!isStream) {
-            throw new IOException("a socket over RDMA is one of streams");
-        }
-    }
-
+abstract class ListenerImplementation extends SocketImplementation {
     private static SocketException notConnected() {
         return new SocketException("a listening socket has no connection");
     }

@@ -86,7 +86,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
             Socket present = socket;
             Socket made = only == Way.RDMA
                     ? RdmaSocket.open(null)
-                    : present == null ? overTcp() : present;
+                    : present == null || present.isClosed() ? overTcp() : present;
             bind(made, at);
             socket = made;
             wanted = at;
@@ -107,7 +107,11 @@ final class RuledStreamEndpoint extends StreamImplementation {
         }
     }
 
-    /** {@return a socket of a kind, bound as it was asked for} It takes the place of another one. */
+    /**
+     * {@return a socket of a kind, bound as it was asked for} It takes the place of another one.
+     *
+     * @param rule null if none has decided
+     */
     private Socket open(@Nullable Rule rule, Way way) throws IOException {
         stateLock.lock();
         try {
@@ -128,10 +132,6 @@ final class RuledStreamEndpoint extends StreamImplementation {
         } finally {
             stateLock.unlock();
         }
-    }
-
-    private Socket openOverTcp() throws IOException {
-        return open(null, Way.TCP);
     }
 
     private static void giveRule(Socket made, @Nullable Rule rule) {
@@ -193,7 +193,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
             throw new UnknownHostException(to.getHostString());
         }
         try {
-            connect(openOverTcp(), to, timeoutMs);
+            connect(open(null, Way.TCP), to, timeoutMs);
         } catch (IOException e) {
             close();
             throw e;
@@ -280,19 +280,13 @@ final class RuledStreamEndpoint extends StreamImplementation {
         return new Output(requireSocket());
     }
 
-    private static final class Input extends InputStream {
+    private static final class Input extends SocketInput {
         private final Socket from;
         private final InputStream in;
 
         Input(Socket from) throws IOException {
             this.from = from;
             in = from.getInputStream();
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override
@@ -310,18 +304,13 @@ final class RuledStreamEndpoint extends StreamImplementation {
         }
     }
 
-    private static final class Output extends OutputStream {
+    private static final class Output extends SocketOutput {
         private final Socket to;
         private final OutputStream out;
 
         Output(Socket to) throws IOException {
             this.to = to;
             out = to.getOutputStream();
-        }
-
-        @Override
-        public void write(int value) throws IOException {
-            write(new byte[]{(byte) value}, 0, 1);
         }
 
         @Override

@@ -8,30 +8,7 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 
 /** What a {@link java.net.Socket} of ours is made of: it connects, and does not listen. */
-abstract class StreamImplementation extends SocketImpl {
-    private volatile boolean isClosed;
-
-    final boolean isClosed() {
-        return isClosed;
-    }
-
-    final void markClosed() {
-        isClosed = true;
-    }
-
-    final void requireOpen() throws SocketException {
-        if (isClosed) {
-            throw new SocketException("Socket closed");
-        }
-    }
-
-    @Override
-    protected void create(boolean isStream) throws IOException {
-        if (!isStream) {
-            throw new IOException("a socket over RDMA is one of streams");
-        }
-    }
-
+abstract class StreamImplementation extends SocketImplementation {
     @Override
     protected void connect(String host, int port) throws IOException {
         connect(new InetSocketAddress(host, port), 0);
