@@ -2,11 +2,7 @@
 package io.rdma4j.tools;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.channels.Channels;
-import java.nio.channels.Pipe;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,13 +16,11 @@ final class Command extends Running {
     private final CompletableFuture<Integer> status = new CompletableFuture<>();
     private final Thread thread;
 
-    /** A command may write from several threads, so a pair of piped reader and writer will not do. */
-    private Command(Pipe output, List<String> arguments) {
-        super(new BufferedReader(Channels.newReader(output.source(), StandardCharsets.UTF_8)));
+    private Command(CommandOutput output, List<String> arguments) {
+        super(new BufferedReader(output.reader()));
         // What is interrupted while it waits for a connection ends.
         thread = Thread.ofVirtual().start(() -> {
-            try (PrintWriter lines = new PrintWriter(
-                    Channels.newWriter(output.sink(), StandardCharsets.UTF_8), true)) {
+            try (PrintWriter lines = new PrintWriter(output.writer(), true)) {
                 String[] words = arguments.toArray(String[]::new);
                 status.complete(Main.commandLine(words).setOut(lines).setErr(lines)
                         .execute(words));
@@ -36,11 +30,11 @@ final class Command extends Running {
         });
     }
 
-    static Command start(List<String> arguments) throws IOException {
-        return new Command(Pipe.open(), arguments);
+    static Command start(List<String> arguments) {
+        return new Command(new CommandOutput(), arguments);
     }
 
-    static Command start(String line) throws IOException {
+    static Command start(String line) {
         return start(List.of(line.split(" ", -1)));
     }
 
