@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
-import io.rdma4j.cm.CmId;
 import io.rdma4j.testkit.Wait;
-import io.rdma4j.verbs.MemoryRegion;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 
@@ -21,24 +19,16 @@ class KeepaliveTest {
     /** The first probe was two hours away when the connection was made. */
     @Test
     void timeOfAnIdleConnectionCanBeSet() throws Exception {
-        try (ServerSocketChannel listener = Transport.ROCE.listen()) {
-            MemoryRegion[] region = new MemoryRegion[1];
-            try (CmId peer = HostilePeerTest.connect(listener, HostilePeerTest.honest(), region);
-                    SocketChannel channel = listener.accept()) {
-                channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-                Wait.until("the first credits have come", () -> received(peer) > 0);
-                long before = received(peer);
-                channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
-                Wait.until("a probe has come", () -> received(peer) >= before + 1);
-                peer.closeQueuePair();
-            } finally {
-                region[0].close();
-            }
+        try (ServerSocketChannel listener = Transport.ROCE.listen();
+                HandMadePeer peer = HandMadePeer.connect(Transport.ROCE, listener,
+                        HandMadePeer.honest());
+                SocketChannel channel = listener.accept()) {
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            Wait.until("the first credits have come", () -> peer.received() > 0);
+            long before = peer.received();
+            channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
+            Wait.until("a probe has come", () -> peer.received() >= before + 1);
         }
-    }
-
-    private static long received(CmId peer) {
-        return peer.queuePair().counters().getOrDefault("rcvd_pkts", 0L);
     }
 
     /** The next probe, which is two hours away, does not hold it. */

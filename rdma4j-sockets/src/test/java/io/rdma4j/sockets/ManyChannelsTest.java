@@ -3,6 +3,8 @@ package io.rdma4j.sockets;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,10 +25,11 @@ class ManyChannelsTest {
     private static final int CONNECTIONS = 2_000;
 
     /** A selector accepts, echoes and connects, all in one thread. */
-    @Test
-    void oneSelectorServesAll() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    void oneSelectorServesAll(Transport over) throws Exception {
         try (Selector selector = RdmaSockets.openSelector();
-                ServerSocketChannel listener = small(Transport.ROCE.openListener())) {
+                ServerSocketChannel listener = small(over.openListener())) {
             listener.bind(Transport.loopback(0), CONNECTIONS);
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
@@ -34,7 +37,7 @@ class ManyChannelsTest {
             int[] started = {0};
             while (replies[0] < CONNECTIONS) {
                 if (started[0] < CONNECTIONS && started[0] - replies[0] < 100) {
-                    client(selector, listener, started[0]++);
+                    client(over, selector, listener, started[0]++);
                 }
                 int count = started[0] < CONNECTIONS && started[0] - replies[0] < 100
                         ? selector.selectNow()
@@ -68,9 +71,9 @@ class ManyChannelsTest {
                 .setOption(java.net.StandardSocketOptions.SO_RCVBUF, 4096);
     }
 
-    private static void client(Selector selector, ServerSocketChannel listener, int number)
-            throws IOException {
-        SocketChannel client = Transport.ROCE.open();
+    private static void client(Transport over, Selector selector, ServerSocketChannel listener,
+            int number) throws IOException {
+        SocketChannel client = over.open();
         client.setOption(RdmaSocketOptions.RDMA_SQSIZE, 16)
                 .setOption(RdmaSocketOptions.RDMA_RQSIZE, 16)
                 .setOption(java.net.StandardSocketOptions.SO_SNDBUF, 4096)
