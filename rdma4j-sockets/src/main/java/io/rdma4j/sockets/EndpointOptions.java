@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.sockets;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketOptions;
@@ -12,7 +12,10 @@ import java.net.StandardSocketOptions;
 import java.util.Map;
 import java.util.Set;
 
-/** The options of a socket, under the numbers that {@link java.net.SocketImpl} gives them. Thread safe. */
+/**
+ * The options of a socket, by name and under the numbers that {@link java.net.SocketImpl} gives them; from when another one is made for it,
+ * of that one as well. Thread safe.
+ */
 final class EndpointOptions {
     private static final Map<Integer, SocketOption<?>> NAMES = Map.of(SocketOptions.TCP_NODELAY,
             StandardSocketOptions.TCP_NODELAY, SocketOptions.SO_SNDBUF,
@@ -27,9 +30,13 @@ final class EndpointOptions {
     private volatile int timeoutMs;
     private volatile boolean isUrgentInline;
     private volatile InetAddress localAddress = InetAddress.ofLiteral("0.0.0.0");
+    private volatile @Nullable DecidedSocket decided;
+    /** Whether that one does not get the limit of a read or an accept. */
+    private volatile boolean keepsLimit;
 
-    EndpointOptions(Set<SocketOption<?>> supported) {
-        options = new ChannelOptions(supported);
+    /** @param kept those that can be kept while there is no other socket */
+    EndpointOptions(Set<SocketOption<?>> kept) {
+        options = new ChannelOptions(kept);
     }
 
     ChannelOptions named() {
@@ -46,50 +53,61 @@ final class EndpointOptions {
         return TimeLimit.ofSocket(timeoutMs);
     }
 
+    // ---------------------------------------------------------------- by number
+
     void set(int number, Object value) throws SocketException {
+        keep(number, value);
+        DecidedSocket to = decided;
+        if (to == null) {
+            return;
+        }
+        switch (number) {
+            case SocketOptions.SO_TIMEOUT -> giveLimit(to, (Integer) value);
+            case SocketOptions.SO_OOBINLINE -> to.urgentInline((Boolean) value);
+            default -> give(name(number), valueOf(number, value), to);
+        }
+    }
+
+    private void keep(int number, Object value) throws SocketException {
         switch (number) {
             case SocketOptions.SO_TIMEOUT -> timeoutMs = (Integer) value;
             case SocketOptions.SO_OOBINLINE -> isUrgentInline = (Boolean) value;
-            // False means that it does not linger.
-            case SocketOptions.SO_LINGER -> set(StandardSocketOptions.SO_LINGER,
-                    value instanceof Integer seconds ? seconds : -1);
-            default -> set(name(number), value);
+            default -> options.setChecked(name(number), valueOf(number, value));
         }
     }
 
-    private void set(SocketOption<?> name, Object value) {
-        options.setChecked(name, value);
+    /** False means that a socket does not linger. */
+    private static Object valueOf(int number, Object value) {
+        return number == SocketOptions.SO_LINGER && !(value instanceof Integer) ? -1 : value;
+    }
+
+    private void giveLimit(DecidedSocket to, int milliseconds) throws SocketException {
+        if (!keepsLimit) {
+            to.limit(milliseconds);
+        }
+    }
+
+    private static void give(SocketOption<?> name, Object value, DecidedSocket to)
+            throws SocketException {
+        boolean _ = SocketExceptions.translatedAll(() -> {
+            ChannelOptions.give(to::set, name, value);
+            return true;
+        });
     }
 
     Object get(int number) throws SocketException {
+        DecidedSocket from = decided;
         return switch (number) {
             case SocketOptions.SO_TIMEOUT -> timeoutMs;
             case SocketOptions.SO_OOBINLINE -> isUrgentInline;
-            case SocketOptions.SO_BINDADDR -> localAddress;
-            default -> options.get(name(number));
-        };
-    }
-
-    /** {@return the value of a socket that was given these} */
-    Object get(int number, Socket of) throws SocketException {
-        return switch (number) {
-            case SocketOptions.SO_TIMEOUT -> timeoutMs;
-            case SocketOptions.SO_OOBINLINE -> isUrgentInline;
-            case SocketOptions.SO_BINDADDR -> of.getLocalAddress();
+            case SocketOptions.SO_BINDADDR -> from == null ? localAddress : from.localAddress();
             default -> {
                 SocketOption<?> name = name(number);
-                yield SocketExceptions.translatedAll(() -> of.getOption(name));
+                yield from == null
+                        ? options.get(name)
+                        : SocketExceptions.translatedAll(() -> from.get(name));
             }
         };
-    }
-
-    /** {@return the value of a server socket that was given these} */
-    Object get(int number, ServerSocket of) throws SocketException {
-        if (number == SocketOptions.SO_TIMEOUT) {
-            return timeoutMs;
-        }
-        SocketOption<?> name = name(number);
-        return SocketExceptions.translatedAll(() -> of.getOption(name));
     }
 
     private static SocketOption<?> name(int number) throws SocketException {
@@ -100,50 +118,55 @@ final class EndpointOptions {
         return name;
     }
 
-    // ---------------------------------------------------------------- for other sockets
+    // ---------------------------------------------------------------- by name
+
+    <T> void set(SocketOption<T> name, T value) throws IOException {
+        DecidedSocket to = decided;
+        boolean isKept = options.supported().contains(name);
+        if (to == null || isKept) {
+            options.setChecked(name, value);
+        }
+        // One that only holds a port need not have it.
+        if (to != null && (!isKept || to.isInUse() || to.supported().contains(name))) {
+            to.set(name, value);
+        }
+    }
+
+    <T> T get(SocketOption<T> name) throws IOException {
+        DecidedSocket from = decided;
+        return from == null ? options.get(name) : from.get(name);
+    }
+
+    /** {@return those of the other socket; before, what can be kept for it} */
+    Set<SocketOption<?>> supported() {
+        DecidedSocket from = decided;
+        return from == null ? options.supported() : from.supported();
+    }
+
+    // ---------------------------------------------------------------- for the other socket
+
+    /** From now on they are those of another socket. What was set is not given to it. */
+    void decide(DecidedSocket other) {
+        decided = other;
+    }
+
+    /** The other socket has no limit, and does not get one: who accepts looks after it. */
+    void keepLimit(DecidedSocket other) throws SocketException {
+        keepsLimit = true;
+        other.limit(0);
+    }
 
     /** Sets for a socket what was set here, as far as it has such options. */
-    void giveTo(Socket to) throws IOException {
-        to.setSoTimeout(timeoutMs);
+    void giveTo(DecidedSocket to) throws IOException {
+        to.limit(timeoutMs);
         if (isUrgentInline) {
-            to.setOOBInline(true);
+            to.urgentInline(true);
         }
-        options.giveTo(to.supportedOptions(), to::setOption);
+        options.giveTo(to.supported(), to::set);
     }
 
-    /** Sets for a server socket what was set here, as far as it has such options. */
-    void giveTo(ServerSocket to) throws IOException {
-        to.setSoTimeout(timeoutMs);
-        options.giveTo(to.supportedOptions(), to::setOption);
-    }
-
-    /** Sets an option of a socket. */
-    static void give(int number, Object value, Socket to) throws SocketException {
-        switch (number) {
-            case SocketOptions.SO_TIMEOUT -> to.setSoTimeout((Integer) value);
-            case SocketOptions.SO_OOBINLINE -> to.setOOBInline((Boolean) value);
-            default -> give(number, value, to::setOption);
-        }
-    }
-
-    /** Sets an option of a server socket. */
-    static void give(int number, Object value, ServerSocket to) throws SocketException {
-        if (number == SocketOptions.SO_TIMEOUT) {
-            to.setSoTimeout((Integer) value);
-        } else {
-            give(number, value, to::setOption);
-        }
-    }
-
-    private static void give(int number, Object value, ChannelOptions.Setter to)
-            throws SocketException {
-        SocketOption<?> name = name(number);
-        Object given = number == SocketOptions.SO_LINGER && !(value instanceof Integer)
-                ? -1
-                : value;
-        boolean _ = SocketExceptions.translatedAll(() -> {
-            ChannelOptions.give(to, name, given);
-            return true;
-        });
+    /** Sets the limit of a read, which an accepted connection does not have from its listener. */
+    void giveLimitTo(DecidedSocket to) throws SocketException {
+        to.limit(timeoutMs);
     }
 }

@@ -10,6 +10,10 @@ import java.net.SocketException;
 
 /** What a {@link java.net.ServerSocket} of ours is made of: it listens, and has no connection. */
 abstract class ListenerImplementation extends SocketImplementation {
+    ListenerImplementation() {
+        super(ChannelOptions.OF_LISTENERS);
+    }
+
     private static SocketException notConnected() {
         return new SocketException("a listening socket has no connection");
     }

@@ -12,17 +12,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
-import java.net.SocketException;
 import java.net.SocketImpl;
-import java.net.SocketOption;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What a {@link java.net.ServerSocket} over RDMA is made of. What that class checks is not checked here. Thread safe. */
 final class ListeningEndpoint extends ListenerImplementation {
     private final @Nullable ProtocolFamily family;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock acceptLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
     private @Nullable InetSocketAddress wanted;
@@ -105,34 +101,5 @@ final class ListeningEndpoint extends ListenerImplementation {
         } finally {
             stateLock.unlock();
         }
-    }
-
-    @Override
-    public void setOption(int number, Object value) throws SocketException {
-        requireOpen();
-        options.set(number, value);
-    }
-
-    @Override
-    public Object getOption(int number) throws SocketException {
-        requireOpen();
-        return options.get(number);
-    }
-
-    @Override
-    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        requireOpen();
-        options.named().setChecked(name, value);
-    }
-
-    @Override
-    protected <T> T getOption(SocketOption<T> name) throws IOException {
-        requireOpen();
-        return options.named().get(name);
-    }
-
-    @Override
-    protected Set<SocketOption<?>> supportedOptions() {
-        return options.named().supported();
     }
 }

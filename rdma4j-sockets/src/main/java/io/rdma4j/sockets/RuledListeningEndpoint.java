@@ -16,10 +16,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketImpl;
-import java.net.SocketOption;
-import java.net.SocketOptions;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -28,9 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class RuledListeningEndpoint extends ListenerImplementation {
     private final SocketRules rules;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_LISTENERS);
     private final ReentrantLock stateLock = new ReentrantLock();
-    /** What has its options and its address; null while that is not decided. */
+    /** What has its address; null while that is not decided. */
     private volatile @Nullable ServerSocket listener;
     /** If it listens for both, which then accepts. */
     private volatile @Nullable EitherListener either;
@@ -41,11 +37,16 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         if (rules.only(Side.LISTEN) == Way.TCP) {
             // So it has all options of the JDK's.
             try {
-                listener = TcpSockets.serverSocket();
+                use(TcpSockets.serverSocket());
             } catch (IOException e) {
                 throw new UncheckedIOException("sockets of the JDK were in reach before", e);
             }
         }
+    }
+
+    private void use(ServerSocket made) {
+        listener = made;
+        options.decide(new DecidedSocket.OfListener(made));
     }
 
     // ---------------------------------------------------------------- deciding
@@ -86,7 +87,7 @@ final class RuledListeningEndpoint extends ListenerImplementation {
             } catch (IOException e) {
                 throw RuledErrors.explain(e, rule);
             }
-            listener = made;
+            use(made);
             localport = made.getLocalPort();
         } finally {
             stateLock.unlock();
@@ -103,7 +104,7 @@ final class RuledListeningEndpoint extends ListenerImplementation {
     private ServerSocket bound(ServerSocket opened, InetSocketAddress at, int backlog)
             throws IOException {
         try {
-            options.giveTo(opened);
+            options.giveTo(new DecidedSocket.OfListener(opened));
             opened.bind(at, backlog);
             return opened;
         } catch (IOException | RuntimeException e) {
@@ -125,8 +126,8 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         if (overRdma == null) {
             return made.tcp();
         }
-        overRdma.setSoTimeout(0);
-        made.tcp().setSoTimeout(0);
+        options.keepLimit(new DecidedSocket.OfListener(overRdma));
+        options.keepLimit(new DecidedSocket.OfListener(made.tcp()));
         EitherListener opened = new EitherListener(overRdma, made.tcp());
         either = opened;
         opened.start();
@@ -173,51 +174,5 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         } else if (left != null) {
             left.close();
         }
-    }
-
-    // ---------------------------------------------------------------- options
-
-    @Override
-    public void setOption(int number, Object value) throws SocketException {
-        requireOpen();
-        options.set(number, value);
-        ServerSocket to = listener;
-        // Where both accept, who accepts here has the limit.
-        if (to != null && (either == null || number != SocketOptions.SO_TIMEOUT)) {
-            EndpointOptions.give(number, value, to);
-        }
-    }
-
-    @Override
-    public Object getOption(int number) throws SocketException {
-        requireOpen();
-        ServerSocket from = listener;
-        return from == null ? options.get(number) : options.get(number, from);
-    }
-
-    @Override
-    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        requireOpen();
-        ServerSocket to = listener;
-        if (to == null || options.named().supported().contains(name)) {
-            options.named().setChecked(name, value);
-        }
-        if (to != null) {
-            ServerSocket _ = to.setOption(name, value);
-        }
-    }
-
-    @Override
-    protected <T> T getOption(SocketOption<T> name) throws IOException {
-        requireOpen();
-        ServerSocket from = listener;
-        return from == null ? options.named().get(name) : from.getOption(name);
-    }
-
-    /** {@return those of what it listens with; before, what can be kept for it} */
-    @Override
-    protected Set<SocketOption<?>> supportedOptions() {
-        ServerSocket made = listener;
-        return made == null ? options.named().supported() : made.supportedOptions();
     }
 }

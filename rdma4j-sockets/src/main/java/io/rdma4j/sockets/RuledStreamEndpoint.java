@@ -18,11 +18,8 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketOption;
-import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -35,7 +32,6 @@ import java.util.concurrent.locks.ReentrantLock;
 final class RuledStreamEndpoint extends StreamImplementation {
     private final SocketRules rules;
     private final boolean asksForProxies;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock stateLock = new ReentrantLock();
     /** What it goes over; before that is decided, what it was bound with, or what is tried. */
     private volatile @Nullable Socket socket;
@@ -50,7 +46,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
         if (rules.only(Side.CONNECT) == Way.TCP) {
             // So it has all options of the JDK's.
             try {
-                socket = overTcp();
+                use(overTcp());
             } catch (IOException e) {
                 throw new UncheckedIOException("sockets of the JDK were in reach before", e);
             }
@@ -59,6 +55,11 @@ final class RuledStreamEndpoint extends StreamImplementation {
 
     private Socket overTcp() throws IOException {
         return asksForProxies ? TcpSockets.socket() : TcpSockets.direct();
+    }
+
+    private void use(Socket made) {
+        socket = made;
+        options.decide(new DecidedSocket.OfConnection(made));
     }
 
     private Socket requireSocket() throws SocketException {
@@ -88,7 +89,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
                     ? RdmaSocket.open(null)
                     : present == null || present.isClosed() ? overTcp() : present;
             bind(made, at);
-            socket = made;
+            use(made);
             wanted = at;
             local = (InetSocketAddress) made.getLocalSocketAddress();
             localport = made.getLocalPort();
@@ -99,7 +100,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
 
     private void bind(Socket made, InetSocketAddress at) throws IOException {
         try {
-            options.giveTo(made);
+            options.giveTo(new DecidedSocket.OfConnection(made));
             made.bind(at);
         } catch (IOException | RuntimeException e) {
             made.close();
@@ -127,7 +128,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
             Socket made = way == Way.TCP ? overTcp() : RdmaSocket.open(null);
             giveRule(made, rule);
             bindAgain(made);
-            socket = made;
+            use(made);
             return made;
         } finally {
             stateLock.unlock();
@@ -148,7 +149,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
         InetSocketAddress asked = wanted;
         InetSocketAddress at = local;
         try {
-            options.giveTo(made);
+            options.giveTo(new DecidedSocket.OfConnection(made));
             if (asked == null || at == null) {
                 return;
             }
@@ -256,12 +257,12 @@ final class RuledStreamEndpoint extends StreamImplementation {
                 made.close();
             }
             requireOpen();
-            made.setSoTimeout((Integer) options.get(SocketOptions.SO_TIMEOUT));
+            options.giveLimitTo(new DecidedSocket.OfConnection(made));
             Socket before = socket;
             if (before != null) {
                 before.close();
             }
-            socket = made;
+            use(made);
             connected(made);
         } finally {
             stateLock.unlock();
@@ -364,52 +365,5 @@ final class RuledStreamEndpoint extends StreamImplementation {
         if (left != null) {
             left.close();
         }
-    }
-
-    // ---------------------------------------------------------------- options
-
-    @Override
-    public void setOption(int number, Object value) throws SocketException {
-        requireOpen();
-        options.set(number, value);
-        Socket to = socket;
-        if (to != null) {
-            EndpointOptions.give(number, value, to);
-        }
-    }
-
-    @Override
-    public Object getOption(int number) throws SocketException {
-        requireOpen();
-        Socket from = socket;
-        return from == null ? options.get(number) : options.get(number, from);
-    }
-
-    @Override
-    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        requireOpen();
-        Socket to = socket;
-        boolean isKept = options.named().supported().contains(name);
-        if (to == null || isKept) {
-            options.named().setChecked(name, value);
-        }
-        // One that holds the port need not have it.
-        if (to != null && (!isKept || to.isConnected() || to.supportedOptions().contains(name))) {
-            Socket _ = to.setOption(name, value);
-        }
-    }
-
-    @Override
-    protected <T> T getOption(SocketOption<T> name) throws IOException {
-        requireOpen();
-        Socket from = socket;
-        return from == null ? options.named().get(name) : from.getOption(name);
-    }
-
-    /** {@return those of what it goes over; before, what can be kept for it} */
-    @Override
-    protected Set<SocketOption<?>> supportedOptions() {
-        Socket made = socket;
-        return made == null ? options.named().supported() : made.supportedOptions();
     }
 }

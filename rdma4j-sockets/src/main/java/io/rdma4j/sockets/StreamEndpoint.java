@@ -18,12 +18,10 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -33,7 +31,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class StreamEndpoint extends StreamImplementation {
     private final @Nullable ProtocolFamily family;
-    private final EndpointOptions options = new EndpointOptions(ChannelOptions.OF_STREAMS);
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
     private final ReentrantLock stateLock = new ReentrantLock();
@@ -307,41 +304,11 @@ final class StreamEndpoint extends StreamImplementation {
         made.keepalive(settings.keepalive() ? settings.keepaliveSeconds() : 0);
     }
 
-    private void onOptions() {
+    @Override
+    void onOptions() {
         SocketConnection made = connection;
         if (made != null) {
             keepAlive(made);
         }
-    }
-
-    @Override
-    public void setOption(int number, Object value) throws SocketException {
-        requireOpen();
-        options.set(number, value);
-        onOptions();
-    }
-
-    @Override
-    public Object getOption(int number) throws SocketException {
-        requireOpen();
-        return options.get(number);
-    }
-
-    @Override
-    protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        requireOpen();
-        options.named().setChecked(name, value);
-        onOptions();
-    }
-
-    @Override
-    protected <T> T getOption(SocketOption<T> name) throws IOException {
-        requireOpen();
-        return options.named().get(name);
-    }
-
-    @Override
-    protected Set<SocketOption<?>> supportedOptions() {
-        return options.named().supported();
     }
 }

@@ -9,6 +9,10 @@ import java.net.SocketImpl;
 
 /** What a {@link java.net.Socket} of ours is made of: it connects, and does not listen. */
 abstract class StreamImplementation extends SocketImplementation {
+    StreamImplementation() {
+        super(ChannelOptions.OF_STREAMS);
+    }
+
     @Override
     protected void connect(String host, int port) throws IOException {
         connect(new InetSocketAddress(host, port), 0);
