@@ -31,7 +31,8 @@ class SendPathTest {
             "CongestionWindow",
             "Counters", "DeadlineHeap", "DeviceCounters", "ElementList", "KeyedMemory",
             "MemoryReference", "MessageHeader", "Opcode", "PacketHeaders", "Path", "PathControl",
-            "PayloadPieces", "Psn", "RcAttributes", "ResponseQueue", "RetryTimer", "RingLayout",
+            "PayloadPieces", "PollPace", "Psn", "RcAttributes", "ResponseQueue", "RetryTimer",
+            "RingLayout",
             "RoundTripEstimate", "SocketAddress");
 
     @TempDir

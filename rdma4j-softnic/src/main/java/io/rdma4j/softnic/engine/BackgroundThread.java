@@ -96,7 +96,7 @@ final class BackgroundThread {
     private void runOrStayAway() {
         long attendedNs = driver.attendedForNs();
         long nowNs = driver.nowNs();
-        long drivenNs = waiters.lastDrivenNs() + EngineDriver.POLLING_NS - nowNs;
+        long drivenNs = waiters.lastDrivenNs() + PollPace.POLLING_NS - nowNs;
         if (attendedNs > 0) {
             LockSupport.parkNanos(driver, Math.max(Math.max(attendedNs, drivenNs), patienceNs));
             patienceNs = Math.min(2 * patienceNs, MOST_PATIENCE_NS);
@@ -113,7 +113,7 @@ final class BackgroundThread {
             if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())
                     && !waiters.sleepInBackground(dueNs, spin)) {
                 // It sleeps there for a moment and then polls, or has just come to wait.
-                LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
+                LockSupport.parkNanos(driver, PollPace.POLLING_NS);
             }
         }
     }
@@ -123,7 +123,7 @@ final class BackgroundThread {
      * them, and waiters that come and go would be checked a thousand times a second.
      */
     private long restNs(long nowNs) {
-        return contention.isContended(nowNs) ? MOST_PATIENCE_NS - EngineDriver.POLLING_NS : 0;
+        return contention.isContended(nowNs) ? MOST_PATIENCE_NS - PollPace.POLLING_NS : 0;
     }
 
     private long serve() {
@@ -147,12 +147,12 @@ final class BackgroundThread {
         long drive = waiters.lastDrive();
         if (drive != lastDrive) {
             lastDrive = drive;
-            LockSupport.parkNanos(driver, EngineDriver.POLLING_NS + restNs(driver.nowNs()));
+            LockSupport.parkNanos(driver, PollPace.POLLING_NS + restNs(driver.nowNs()));
             return;
         }
         if (waiters.mayStandStill()) {
             if (serve() != EngineDriver.AT_ONCE) {
-                LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
+                LockSupport.parkNanos(driver, PollPace.POLLING_NS);
             }
             return;
         }

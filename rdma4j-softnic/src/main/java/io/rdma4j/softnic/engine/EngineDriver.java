@@ -36,24 +36,10 @@ public final class EngineDriver {
         T run(long nowNs) throws RdmaException;
     }
 
-    /** How long after a poll another one is expected; the background thread stays away as long. */
-    static final long POLLING_NS = 1_000_000;
     /** How long after a post another one is expected. */
     private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
-    /** After this time, and so many polls, without a packet the peer may be waiting for this processor. */
-    private static final long PATIENCE_NS = 3_000;
-    /** Who looks once and then waits is no poller. */
-    static final int PATIENT_POLLS = 4;
-    /** How many polls may leave the engine alone because nothing has come, until the next one runs it. */
-    static final int GLANCES = 8;
-    /** After so many polls in a row that ran the engine, found nothing and were brisk; before that, each poll runs it. */
-    static final int BRISK_POLLS = 4;
-    /** A poll is brisk that runs the engine less than so long after the last one that did. */
-    static final long BRISK_NS = 5_000;
-    /** Who polls so long after the poll before has done something else meanwhile. */
-    static final long SPINNING_NS = 20_000;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
     private static final long NAP_NS = 1_000_000;
     /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
@@ -88,21 +74,9 @@ public final class EngineDriver {
     /** For the owner. */
     private final GatheredAnswers answers = new GatheredAnswers();
     private final EngineWaiters waiters;
-    private volatile long lastPollNs;
-    /** Written before the time. */
-    private long lastPollerId;
+    private final PollPace pace;
     private volatile long lastPostNs;
-    /** When a poll found something last, or gave way. Pollers share it without any order: it need not be exact. */
-    private long lastFoundNs;
-    /** How many polls in a row have found nothing. Shared like the time before. */
-    private int vainPolls;
-    /** The last poll began long after the one before, and says when it ended. */
-    private boolean marksEnd;
-    /** How many polls in a row ran the engine, were brisk and found nothing. Shared like the time before. */
-    private int briskPolls;
-    /** How many of the next polls may leave the engine alone. Shared likewise. */
-    private int glancesLeft;
-    /** Of all threads. Shared like the time before. */
+    /** Of all threads that poll, which share it without any order: it need not be exact. */
     private final ProcessorContention contention;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -122,11 +96,10 @@ public final class EngineDriver {
         this.clock = clock;
         this.onFatal = onFatal;
         long nowNs = clock.getAsLong();
-        lastPollNs = nowNs - POLLING_NS;
+        pace = new PollPace(nowNs);
         lastPostNs = nowNs - POSTING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
-        lastFoundNs = nowNs;
         contention = new ProcessorContention(clock);
         waiters = new EngineWaiters(this, clock, contention);
         background = name == null ? null
@@ -331,12 +304,7 @@ public final class EngineDriver {
 
     /** A thread that polls has work of its own, and does not only look for packets: it does not give way soon. */
     public void noteWork() {
-        // Nearly always it is 0: no other processor loses its copy.
-        if (vainPolls != 0) {
-            vainPolls = 0;
-            briskPolls = 0;
-            glancesLeft = 0;
-        }
+        pace.onWork();
     }
 
     /** As {@link #ring}, for several send requests that were posted as one: they wait for no others. */
@@ -457,25 +425,14 @@ public final class EngineDriver {
     }
 
     /**
-     * {@return whether a poll would find nothing, as far as a look at memory tells} Then it need not take the engine, nor read the clock. Only some polls in a row do
-     * without, so that time goes on, and only those of the thread that polled last, if it does nothing else.
-     */
-    private boolean findsNothing() {
-        int left = glancesLeft;
-        if (left == 0 || rung.get() != null || engine.mayTransmit()
-                || lastPollerId != Thread.currentThread().threadId() || !engine.link().isQuiet()) {
-            return false;
-        }
-        glancesLeft = left - 1;
-        return true;
-    }
-
-    /**
      * A thread polls: runs one round if no other thread does, and yields the processor if nothing has arrived for a while. One
      * long method on purpose, which compilers do not inline: whoever polls calls the same code (ADR 56).
      */
     public void poll() {
-        if (findsNothing()) {
+        // A look at memory is all that most polls need if nothing has come: ADR 78.
+        if (pace.mayGlance() && rung.get() == null && !engine.mayTransmit()
+                && engine.link().isQuiet()) {
+            pace.onGlance();
             return;
         }
         boolean isOwner = waitingTasks == 0 && owner.tryLock();
@@ -486,7 +443,7 @@ public final class EngineDriver {
         long nowNs = clock.getAsLong();
         if (isOwner) {
             try {
-                notePoll(nowNs);
+                pace.onPoll(nowNs);
                 boolean hasDoorbells = takeDoorbells(nowNs);
                 if (hasFailed.get()) {
                     return;
@@ -513,47 +470,26 @@ public final class EngineDriver {
             serveDoorbells();
             wakeFor(leavesWork, nowNs);
         } else {
-            notePoll(nowNs);
+            pace.onPoll(nowNs);
             Thread.onSpinWait();
         }
         if (!isVain) {
-            lastFoundNs = nowNs;
-            vainPolls = 0;
-            briskPolls = 0;
+            pace.onFound(nowNs);
             return;
         }
-        vainPolls++;
-        if (briskPolls >= BRISK_POLLS) {
-            glancesLeft = GLANCES;
+        boolean givesWay = pace.onNothing(nowNs);
+        if (pace.marksEnd()) {
+            pace.onEnd(clock.getAsLong());
         }
-        if (marksEnd) {
-            lastPollNs = clock.getAsLong();
-        }
-        if (vainPolls < PATIENT_POLLS || nowNs - lastFoundNs <= PATIENCE_NS) {
+        if (!givesWay) {
             return;
         }
-        // Not at each poll: if no other thread wants the processor, a yield costs more than a poll.
-        lastFoundNs = nowNs;
         if (dueNs > nowNs && !Thread.currentThread().isVirtual() && waiters.tryTakePlace()) {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
-            lastPollNs = clock.getAsLong();
+            pace.onEnd(clock.getAsLong());
         } else {
-            lastPollNs = contention.yieldProcessor(nowNs);
+            pace.onEnd(contention.yieldProcessor(nowNs));
         }
-    }
-
-    private void notePoll(long nowNs) {
-        long sinceNs = nowNs - lastPollNs;
-        briskPolls = sinceNs < BRISK_NS ? briskPolls + 1 : 0;
-        glancesLeft = 0;
-        boolean isPause = sinceNs > SPINNING_NS;
-        if (isPause && marksEnd) {
-            noteWork();
-        }
-        // While it is interpreted, a poll alone may take as long. The next one is told by the end of this one.
-        marksEnd = isPause;
-        lastPollerId = Thread.currentThread().threadId();
-        lastPollNs = nowNs;
     }
 
     /** Sleeps until something arrives, but only briefly, because the application polls. */
@@ -572,7 +508,7 @@ public final class EngineDriver {
 
     /** {@return whether a thread runs the engine by polling} */
     boolean isPolled(long nowNs) {
-        return nowNs - lastPollNs < POLLING_NS;
+        return pace.expectedForNs(nowNs) > 0;
     }
 
     /** {@return how long the engine can be left to threads that poll or post; 0 or less for not at all} */
@@ -586,7 +522,7 @@ public final class EngineDriver {
         }
         long nowNs = clock.getAsLong();
         long postingNs = owner.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
-        return Math.max(lastPollNs + POLLING_NS - nowNs, postingNs);
+        return Math.max(pace.expectedForNs(nowNs), postingNs);
     }
 
     /**
@@ -603,10 +539,7 @@ public final class EngineDriver {
             }
         }
         lastPostNs = nowNs - POSTING_NS;
-        if (lastPollerId == Thread.currentThread().threadId()) {
-            lastPollNs = nowNs - POLLING_NS;
-            noteWork();
-        }
+        pace.onWait(nowNs);
     }
 
     /** Serves the doorbells until none rings, or another thread has become the owner. */
@@ -796,7 +729,7 @@ public final class EngineDriver {
 
     /** @param leavesWork whether the background thread has to check whether this thread comes back */
     private void wakeFor(boolean leavesWork, long nowNs) {
-        if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
+        if (leavesWork && asleepUntilNs > nowNs + PollPace.POLLING_NS) {
             wake();
         } else {
             wakeIfDueEarlier(nowNs);

@@ -47,7 +47,7 @@ final class EngineWaiters implements ProgressDriver {
     EngineWaiters(EngineDriver driver, LongSupplier clock, ProcessorContention contention) {
         this.driver = driver;
         wake = driver::wake;
-        lastDrivenNs = clock.getAsLong() - EngineDriver.POLLING_NS;
+        lastDrivenNs = clock.getAsLong() - PollPace.POLLING_NS;
         lastUrgentDriveNs = lastDrivenNs;
         spin = new AdaptiveSpin(clock, contention);
     }
@@ -197,7 +197,7 @@ final class EngineWaiters implements ProgressDriver {
             isWorkLeft = !returns.isExpected(nowNs);
         }
         // With work left, no thread waits for this one, unless it comes back soon.
-        lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
+        lastDrivenNs = isWorkLeft ? nowNs - PollPace.POLLING_NS : nowNs;
         if (!isGivingWay) {
             lastUrgentDriveNs = nowNs;
         }
@@ -226,7 +226,7 @@ final class EngineWaiters implements ProgressDriver {
 
     private void leaveToBackground() {
         // This thread itself may have left a moment ago.
-        lastDrivenNs = driver.nowNs() - EngineDriver.POLLING_NS;
+        lastDrivenNs = driver.nowNs() - PollPace.POLLING_NS;
         if (!isBackgroundAsleep) {
             driver.wakeBackground();
         }
@@ -259,7 +259,7 @@ final class EngineWaiters implements ProgressDriver {
 
     /** {@return whether an urgent waiter has just left, or is about to enter} */
     private boolean isUrgentWaiterExpected() {
-        return driver.nowNs() - lastUrgentDriveNs < EngineDriver.POLLING_NS || hasLine(true);
+        return driver.nowNs() - lastUrgentDriveNs < PollPace.POLLING_NS || hasLine(true);
     }
 
     // ---------------------------------------------------------------- for threads that poll

@@ -18,8 +18,8 @@ class AttendedTest {
     void aDeviceIsAttendedWhileSomebodyPolls() {
         assertThat(driver.attendedForNs()).isNotPositive();
         driver.poll();
-        assertThat(driver.attendedForNs()).isEqualTo(EngineDriver.POLLING_NS);
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        assertThat(driver.attendedForNs()).isEqualTo(PollPace.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         assertThat(driver.attendedForNs()).isNotPositive();
     }
 
@@ -33,7 +33,7 @@ class AttendedTest {
     void aDeviceIsAttendedForAMomentAfterSomebodyPosted() {
         new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
         long attendedNs = driver.attendedForNs();
-        assertThat(attendedNs).isBetween(1L, EngineDriver.POLLING_NS - 1);
+        assertThat(attendedNs).isBetween(1L, PollPace.POLLING_NS - 1);
         clock.addAndGet(attendedNs);
         assertThat(driver.attendedForNs()).isNotPositive();
     }

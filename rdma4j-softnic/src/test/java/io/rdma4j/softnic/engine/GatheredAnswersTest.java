@@ -284,7 +284,7 @@ class GatheredAnswersTest {
         deliver(2);
         queuePairs.get(0).timeoutNs = 1000;
         answer(0);
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         driver.poll();
         assertThat(takeSent()).containsExactly("acknowledgement 0", "answer 0");
     }
@@ -416,7 +416,7 @@ class GatheredAnswersTest {
         takeSent();
         answer(1);
         assertThat(takeSent()).isEmpty();
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         Wait.until("it is sent", this::hasSent);
     }
 
@@ -427,8 +427,8 @@ class GatheredAnswersTest {
         answer(0);
         assertThat(takeSent()).isEmpty();
         Thread sleeper = new Thread(
-                () -> driver.sleep(clock.get() + EngineDriver.POLLING_NS / 2, spin, null));
-        clock.addAndGet(EngineDriver.POLLING_NS);
+                () -> driver.sleep(clock.get() + PollPace.POLLING_NS / 2, spin, null));
+        clock.addAndGet(PollPace.POLLING_NS);
         sleeper.start();
         Wait.until("it sleeps", network.isAwaited::get);
         driver.stopAttending();
@@ -437,7 +437,7 @@ class GatheredAnswersTest {
 
     private void sleepInBackground() {
         // So long after the last poll it does not stay away.
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         driver.start();
         Wait.until("the background thread sleeps", network.isAwaited::get);
     }

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** When a poll leaves the engine alone because nothing has come. */
 class GlancesTest {
-    private static final long BRISKLY_NS = EngineDriver.BRISK_NS / (2 * EngineDriver.GLANCES);
+    private static final long BRISKLY_NS = PollPace.BRISK_NS / (2 * PollPace.GLANCES);
 
     private final AtomicLong clock = new AtomicLong(1_000_000_000);
     private final Seen link = new Seen();
@@ -58,39 +58,39 @@ class GlancesTest {
     /** The first one comes after a pause. */
     @BeforeEach
     void pollBriskly() {
-        int polls = 1 + EngineDriver.BRISK_POLLS;
+        int polls = 1 + PollPace.BRISK_POLLS;
         assertThat(roundsOf(polls, BRISKLY_NS)).isEqualTo(polls);
     }
 
     @Test
     void onlySomePollsInARowDo() {
-        assertThat(roundsOf(EngineDriver.GLANCES, BRISKLY_NS)).isZero();
+        assertThat(roundsOf(PollPace.GLANCES, BRISKLY_NS)).isZero();
         assertThat(roundsOf(1, BRISKLY_NS)).isOne();
-        assertThat(roundsOf(3 * (EngineDriver.GLANCES + 1), BRISKLY_NS)).isEqualTo(3);
+        assertThat(roundsOf(3 * (PollPace.GLANCES + 1), BRISKLY_NS)).isEqualTo(3);
     }
 
     @Test
     void theyDoNotReadTheClock() {
         int before = readings;
-        roundsOf(EngineDriver.GLANCES, BRISKLY_NS);
+        roundsOf(PollPace.GLANCES, BRISKLY_NS);
         assertThat(readings).isEqualTo(before);
     }
 
     /** Few polls before it is known that it has become slow. */
     @Test
     void ofASlowPollerNoneDoes() {
-        assertThat(roundsOf(EngineDriver.GLANCES, EngineDriver.BRISK_NS)).isZero();
-        assertThat(roundsOf(100, EngineDriver.BRISK_NS)).isEqualTo(100);
+        assertThat(roundsOf(PollPace.GLANCES, PollPace.BRISK_NS)).isZero();
+        assertThat(roundsOf(100, PollPace.BRISK_NS)).isEqualTo(100);
     }
 
     /** As of a program that polls two queues and then does something else. */
     @Test
     void ofWhoPollsInBurstsNoneDoes() {
-        roundsOf(EngineDriver.GLANCES, BRISKLY_NS);
+        roundsOf(PollPace.GLANCES, BRISKLY_NS);
         for (int i = 0; i < 100; i++) {
-            assertThat(roundsOf(1, EngineDriver.BRISK_NS)).isOne();
-            assertThat(roundsOf(EngineDriver.BRISK_POLLS - 1, BRISKLY_NS))
-                    .isEqualTo(EngineDriver.BRISK_POLLS - 1);
+            assertThat(roundsOf(1, PollPace.BRISK_NS)).isOne();
+            assertThat(roundsOf(PollPace.BRISK_POLLS - 1, BRISKLY_NS))
+                    .isEqualTo(PollPace.BRISK_POLLS - 1);
         }
     }
 
@@ -105,8 +105,8 @@ class GlancesTest {
     @Test
     void ofWhoHasWaitedNoneDoes() {
         driver.stopAttending();
-        assertThat(roundsOf(EngineDriver.BRISK_POLLS, BRISKLY_NS))
-                .isEqualTo(EngineDriver.BRISK_POLLS);
+        assertThat(roundsOf(PollPace.BRISK_POLLS, BRISKLY_NS))
+                .isEqualTo(PollPace.BRISK_POLLS);
     }
 
     /** What it is about to wait for, it drives itself. */

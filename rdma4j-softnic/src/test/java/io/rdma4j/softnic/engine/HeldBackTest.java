@@ -61,7 +61,7 @@ class HeldBackTest {
         int before = network.transmissions.get();
         hasMessage.set(true);
         driver.poll();
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         Wait.until("it is sent", () -> network.transmissions.get() > before);
     }
 
@@ -72,7 +72,7 @@ class HeldBackTest {
         driver.poll();
         driver.stopAttending();
         AdaptiveSpin spin = new AdaptiveSpin(clock::get, new ProcessorContention(clock::get));
-        clock.addAndGet(EngineDriver.POLLING_NS);
+        clock.addAndGet(PollPace.POLLING_NS);
         driver.sleep(Long.MAX_VALUE, spin, null);
         assertThat(network.isAwaited).isFalse();
         driver.serve(null, spin);

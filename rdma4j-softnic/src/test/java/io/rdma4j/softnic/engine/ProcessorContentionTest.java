@@ -52,7 +52,7 @@ class ProcessorContentionTest {
     }
 
     private void pollUntilItGivesWay() {
-        for (int i = 0; i < EngineDriver.PATIENT_POLLS; i++) {
+        for (int i = 0; i < PollPace.PATIENT_POLLS; i++) {
             poll();
         }
     }
@@ -61,7 +61,7 @@ class ProcessorContentionTest {
     @Test
     void whoLooksOnceAndThenWaitsDoesNotGiveWay() {
         awayNs = LONG_NS;
-        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+        for (int i = 0; i < 3 * PollPace.PATIENT_POLLS; i++) {
             poll();
             driver.stopAttending();
         }
@@ -72,7 +72,7 @@ class ProcessorContentionTest {
     @Test
     void whoFindsOrPostsWorkBetweenItsLooksDoesNotGiveWay() {
         awayNs = LONG_NS;
-        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+        for (int i = 0; i < 3 * PollPace.PATIENT_POLLS; i++) {
             poll();
             driver.noteWork();
         }
@@ -82,8 +82,8 @@ class ProcessorContentionTest {
     @Test
     void whoDoesSomethingElseBetweenItsLooksDoesNotGiveWay() {
         awayNs = LONG_NS;
-        pauseNs = EngineDriver.SPINNING_NS + 1;
-        for (int i = 0; i < 3 * EngineDriver.PATIENT_POLLS; i++) {
+        pauseNs = PollPace.SPINNING_NS + 1;
+        for (int i = 0; i < 3 * PollPace.PATIENT_POLLS; i++) {
             poll();
         }
         assertThat(bed.sleeps).hasValue(0);
@@ -93,7 +93,7 @@ class ProcessorContentionTest {
     @Test
     void whosePollsAreSlowGivesWayLikeOthers() {
         awayNs = LONG_NS;
-        bed.roundNs = 3 * EngineDriver.SPINNING_NS;
+        bed.roundNs = 3 * PollPace.SPINNING_NS;
         pollUntilItGivesWay();
         assertThat(bed.sleeps).hasValue(0);
         poll();
