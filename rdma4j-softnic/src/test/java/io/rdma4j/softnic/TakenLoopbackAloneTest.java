@@ -6,11 +6,9 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.network.OnceFree;
 import org.junit.jupiter.api.Test;
 
-import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,22 +18,13 @@ class TakenLoopbackAloneTest extends CmStage {
     void loopbackTakesTheNextFreeAddressByItself() throws Exception {
         try (DatagramSocket other = new DatagramSocket(null)) {
             // Its holder may release it at any moment, and must not do so during the test.
-            OnceFree.take("127.0.0.1", () -> isBound(other));
+            OnceFree.take("127.0.0.1", () -> OnceFree.isBound(other, "127.0.0.1"));
             CmId client = id(PortSpace.TCP);
             client.device("roce");
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())
                     .isNotEqualTo("127.0.0.1")
                     .startsWith("127.0.0.");
-        }
-    }
-
-    private static boolean isBound(DatagramSocket socket) throws SocketException {
-        try {
-            socket.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4791));
-            return true;
-        } catch (BindException taken) {
-            return false;
         }
     }
 }

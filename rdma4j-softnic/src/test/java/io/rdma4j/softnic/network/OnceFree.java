@@ -4,6 +4,12 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Assumptions;
 
+import java.io.IOException;
+import java.net.BindException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -12,10 +18,29 @@ import java.util.concurrent.locks.LockSupport;
  * a server of whoever builds.
  */
 public final class OnceFree {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long REST_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private OnceFree() {}
+
+    /** Waits until no process has the port of RoCE at an address, not even one that shares it with those of its kind. */
+    public static void await(String address) throws IOException {
+        take(address, () -> {
+            try (DatagramSocket probe = new DatagramSocket(null)) {
+                return isBound(probe, address);
+            }
+        });
+    }
+
+    /** {@return whether a socket could be bound to the port of RoCE at an address} */
+    public static boolean isBound(DatagramSocket socket, String address) throws SocketException {
+        try {
+            socket.bind(new InetSocketAddress(InetAddress.ofLiteral(address), 4791));
+            return true;
+        } catch (BindException taken) {
+            return false;
+        }
+    }
 
     /** @param taking takes the address, and returns whether it could be taken */
     public static <E extends Exception> void take(String address, Wait.Condition<E> taking)
