@@ -3,6 +3,8 @@
 import copy
 import re
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from laboratory import network
@@ -23,6 +25,11 @@ JDK_IN_GUEST = "/dev/shm/jdk"
 COPY_SECONDS = 300
 TOOLS = ROOT / "rdma4j-tools" / "target" / "launcher-rdma4j-tools"
 MAIN = "io.rdma4j.tools.Main"
+# Those of java's that need no library.
+PROGRAMS = [ROOT / "interop" / f"{name}.java" for name in ("Takes", "Gives", "Plain", "Fetches")]
+CLASSES = ROOT / "target" / "interop-programs"
+# What a program that is a module may not require, and the agent does.
+MODULES_OF_AGENT = "java.management,jdk.jfr,jdk.net"
 READY_SECONDS = 20
 # Guests see this machine's files.
 LINE_BUFFERS = [Path("/usr/libexec/coreutils/libstdbuf.so"), Path("/usr/lib/coreutils/libstdbuf.so")]
@@ -35,6 +42,24 @@ def jdk():
     if found.returncode != 0:
         raise OSError(found.stderr.strip())
     return found.stdout
+
+
+@cache
+def classes():
+    """The folder of the suite's Java programs, compiled: an interpreted JVM takes minutes to compile one."""
+    CLASSES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CLASSES) as begun:
+        subprocess.run([f"{jdk()}/bin/javac", "-proc:none", "-d", begun, *map(str, PROGRAMS)], check=True)
+        for file in Path(begun).iterdir():
+            # Another lane may do the same.
+            file.replace(CLASSES / file.name)
+    return CLASSES
+
+
+def compiled(arguments):
+    """The arguments of java with a class in place of a file of source code."""
+    return [word for each in arguments
+            for word in (["-cp", str(classes()), Path(each).stem] if Path(each) in PROGRAMS else [each])]
 
 
 def named(process, name):
@@ -111,6 +136,7 @@ class JavaEnd:
     """rdma4j, on this machine or in a guest: subclasses say where its processes run."""
 
     is_java = True
+    guest = None
     # Of files.
     name = "here"
     slowness = 1
@@ -196,11 +222,11 @@ class JavaInGuest(JavaEnd):
     slowness = 3
 
     def __init__(self, guest, options):
-        self._guest = guest
+        self.guest = guest
         super().__init__({"ipv4": guest.address4, "ipv6": guest.address6}, "roce_eth0", options)
 
     def start(self, tool, arguments):
-        return named(self._guest.start(self._command(tool, arguments), self._environment), f"java-{tool}")
+        return named(self.guest.start(self._command(tool, arguments), self._environment), f"java-{tool}")
 
     def _command(self, tool, arguments):
         return [str(LAUNCHER), tool, *arguments]
@@ -208,7 +234,7 @@ class JavaInGuest(JavaEnd):
     def start_server(self, tool, arguments, ready):
         """Starts a server and waits until it is ready."""
         waited = {"tcp": ready.tcp} if ready.tcp else None
-        server = named(self._guest.start(self._command(tool, arguments), self._environment, waited), f"java-{tool}")
+        server = named(self.guest.start(self._command(tool, arguments), self._environment, waited), f"java-{tool}")
         is_ready = (server.wait_ready(self.READY_SECONDS) if waited
                     else server.wait_for(ready.java_prints, self.READY_SECONDS))
         return server, is_ready
@@ -223,7 +249,7 @@ class JavaOnKernelDevice(JavaInGuest):
     slowness = 6
 
     def __init__(self, guest, driver):
-        self._guest = guest
+        self.guest = guest
         self._driver = driver
         # Source code and what jlink needs are a third of it.
         guest.sh(f"""
@@ -240,9 +266,13 @@ class JavaOnKernelDevice(JavaInGuest):
         JavaEnd.__init__(self, {"ipv4": guest.address4, "ipv6": guest.address6}, f"{driver}0", "")
 
     def _command(self, tool, arguments):
-        return [f"{JDK_IN_GUEST}/bin/java", INTERPRETED, "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
-                f"-Djava.util.logging.config.file={LOGGING}", "-cp", f"{JDK_IN_GUEST}/tools/*", MAIN, tool, *arguments]
+        jvm = [f"{JDK_IN_GUEST}/bin/java", INTERPRETED, "-XX:+UseSerialGC", f"-Djava.util.logging.config.file={LOGGING}"]
+        if tool == "java":
+            # As `rdma4j run` starts it, which would be a second slow JVM.
+            return [*jvm, f"-javaagent:{JDK_IN_GUEST}/tools/rdma4j-sockets.jar=rdma", f"--add-modules={MODULES_OF_AGENT}",
+                    *compiled(arguments)]
+        return [*jvm, "--enable-native-access=ALL-UNNAMED", "-cp", f"{JDK_IN_GUEST}/tools/*", MAIN, tool, *arguments]
 
     def _look_up_gids(self):
-        listed = kernel_gids(self._guest, self._driver)
+        listed = kernel_gids(self.guest, self._driver)
         return {family: gid_index(listed, family) for family in ("ipv4", "ipv6")}

@@ -237,15 +237,15 @@ class Scenarios:
                                                    tools.Ready(java_prints="waiting for connection"))
         self._note(server)
         self._must(is_ready, f"the server did not become ready: {errors(server)}")
-        sockets.COPY_HERE.unlink(missing_ok=True)
-        victim = self._copy(self._linux, self._java, LARGE_FILE, sockets.COPY_HERE)
-        self._must(until(lambda: blocks(sockets.COPY_HERE) > 0, 20), "nothing was copied")
+        sockets.make_room_for_copy(self._java.guest)
+        victim = self._copy(self._linux, self._java, LARGE_FILE, sockets.COPY)
+        self._must(until(lambda: blocks(sockets.COPY) > 0, 20), "nothing was copied")
         self._kill(victim)
         self._must(server.wait_for("reset|closed the connection", NOTICE_SECONDS),
                    f"the server says nothing of it: {server.out} {errors(server)}")
-        self._to_end(self._copy(self._linux, self._java, SMALL_FILE, sockets.COPY_HERE))
-        copied = hashlib.sha256(sockets.COPY_HERE.read_bytes()).hexdigest()
-        sockets.COPY_HERE.unlink()
+        self._to_end(self._copy(self._linux, self._java, SMALL_FILE, sockets.COPY))
+        copied = hashlib.sha256(sockets.COPY.read_bytes()).hexdigest()
+        sockets.COPY.unlink()
         self._must(copied == sockets.document(SMALL_FILE)[1], "the next copy differs")
 
     def linux_killed_while_it_is_copied_to(self):
@@ -254,8 +254,8 @@ class Scenarios:
         server, is_ready = self._linux.start_server("rcopy", COPYING, tools.Ready(cm=sockets.COPY_PORT))
         self._note(server)
         self._must(is_ready, f"the server did not become ready: {errors(server)}")
-        client = self._copy(self._java, self._linux, LARGE_FILE, sockets.COPY_IN_GUEST)
-        self._must(until(lambda: int(self._linux.guest.sh(f"stat -c %b {sockets.COPY_IN_GUEST} 2> /dev/null || echo 0")) > 0, 20),
+        client = self._copy(self._java, self._linux, LARGE_FILE, sockets.COPY)
+        self._must(until(lambda: int(self._linux.guest.sh(f"stat -c %b {sockets.COPY} 2> /dev/null || echo 0")) > 0, 20),
                    "nothing was copied")
         self._kill(server)
         self._must_fail_clearly(client, NOTICE_SECONDS, PEER_GONE + "|reset")

@@ -24,9 +24,8 @@ FETCH = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencie
 PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"
 PORT = 8471
 COPY_PORT = 7427
-# Of this lane.
-COPY_HERE = DOCUMENTS / f"copy-{os.getpid()}"
-COPY_IN_GUEST = "/run/copies/copy"
+# Of this lane. On this machine a file, in a guest one in its memory.
+COPY = DOCUMENTS / f"copies-{os.getpid()}" / "copy"
 DIGEST_SECONDS = 120
 # An emulated guest moves 5 to 20 MB a second, and less beside compilers.
 GIGABYTE_SECONDS = 900
@@ -92,11 +91,14 @@ class Programs(Tool):
 
 
 def make_room_for_copy(guest):
-    folder = Path(COPY_IN_GUEST).parent
-    guest.sh(f"""
-        mkdir -p {folder}
-        mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}
-        rm -f {COPY_IN_GUEST}""")
+    """On this machine without a guest."""
+    COPY.parent.mkdir(parents=True, exist_ok=True)
+    COPY.unlink(missing_ok=True)
+    if guest:
+        folder = COPY.parent
+        guest.sh(f"""
+            mountpoint -q {folder} || mount -t tmpfs -o size=1100M tmpfs {folder}
+            rm -f {COPY}""")
 
 
 @dataclass(frozen=True)
@@ -115,23 +117,20 @@ class Copies(Tool):
         if is_server:
             return self.program, [*port, *(["-b", end.own] if is_java else [])]
         # The server is the other side.
-        return self.program, [str(document(cell.size)[0]), f"{end.peer}:{COPY_IN_GUEST if is_java else COPY_HERE}", *port]
+        return self.program, [str(document(cell.size)[0]), f"{end.peer}:{COPY}", *port]
 
     def prepare(self, cell, serving):
         # Of both.
         document(cell.size)
-        if serving.is_java:
-            COPY_HERE.unlink(missing_ok=True)
-        else:
-            make_room_for_copy(serving.guest)
+        make_room_for_copy(serving.guest)
 
     def check(self, cell, serving):
-        if serving.is_java:
-            with open(COPY_HERE, "rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            COPY_HERE.unlink()
+        if serving.guest:
+            found = serving.guest.sh(f"sha256sum {COPY}; rm {COPY}", DIGEST_SECONDS).split()[0]
         else:
-            found = serving.guest.sh(f"sha256sum {COPY_IN_GUEST}; rm {COPY_IN_GUEST}", DIGEST_SECONDS).split()[0]
+            with open(COPY, "rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            COPY.unlink()
         return "" if found == document(cell.size)[1] else f"data differ: the copy has the SHA-256 {found}"
 
 
@@ -228,8 +227,7 @@ def tools(driver):
     """Those for a driver of Linux'."""
     def tool(name, sizes, java, c, **more):
         return Programs(name, sizes, java=java, c=c, driver=driver, **more)
-    lossy = ("clean", "loss 1%", "reorder") if driver == "rxe" else ("clean",)
-
+    lossy = ("clean", "loss 1%", "reorder")
     # To look at each unit of a gigabyte over iWARP takes longer than to move it, and more memory.
     much = GIB if driver == "rxe" else 128 * MIB
 
