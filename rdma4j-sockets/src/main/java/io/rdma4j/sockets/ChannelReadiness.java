@@ -130,7 +130,7 @@ abstract class ChannelReadiness implements ReadinessListener {
         onReady((hasInput ? INPUT : 0) | (hasOutput ? OUTPUT : 0));
     }
 
-    /** Tells that operations are ready now, perhaps. */
+    /** Tells that operations are ready now, perhaps, or that the channel is closed, which ends selections. */
     final void onReady(int operations) {
         for (Listener each : listeners) {
             each.onReady(operations);

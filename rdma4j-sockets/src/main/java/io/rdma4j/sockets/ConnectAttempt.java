@@ -30,10 +30,11 @@ final class ConnectAttempt {
     private final int patienceMs;
     private final Runnable onDone;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition done = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private volatile @Nullable SocketChannel current;
     private volatile @Nullable Thread thread;
     private volatile boolean isCancelled;
+    private volatile boolean hasBegun;
     private volatile boolean isDone;
     private @Nullable SocketChannel result;
     private @Nullable IOException failure;
@@ -55,7 +56,7 @@ final class ConnectAttempt {
         this.onDone = onDone;
     }
 
-    /** {@return how long a peer is asked over RDMA: a second, and no more than half of a limit, so that some is left for TCP} */
+    /** {@return how long a peer is asked over RDMA, from when the device is open: a second, and no more than half of a limit, so that some is left for TCP} */
     static int patienceMs(int timeoutMs) {
         return timeoutMs == 0 ? PATIENCE_MS : Math.min(PATIENCE_MS, Math.max(1, timeoutMs / 2));
     }
@@ -75,17 +76,20 @@ final class ConnectAttempt {
     /**
      * Waits until it is done, also if the thread is interrupted: that ends it.
      *
-     * @param timeoutMs 0 for no limit
+     * @param timeoutMs 0 for no limit; it begins when the device is open
      * @return whether it is done
      */
     boolean await(int timeoutMs) {
-        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         boolean isInterrupted = false;
         lock.lock();
         try {
+            while (!hasBegun && !isDone) {
+                changed.awaitUninterruptibly();
+            }
+            long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
             while (!isDone) {
                 if (timeoutMs == 0) {
-                    done.awaitUninterruptibly();
+                    changed.awaitUninterruptibly();
                     continue;
                 }
                 long leftNs = endNs - System.nanoTime();
@@ -93,7 +97,7 @@ final class ConnectAttempt {
                     return false;
                 }
                 try {
-                    long _ = done.awaitNanos(leftNs);
+                    long _ = changed.awaitNanos(leftNs);
                 } catch (InterruptedException e) {
                     isInterrupted = true;
                 }
@@ -161,7 +165,7 @@ final class ConnectAttempt {
             result = made;
             failure = why;
             isDone = true;
-            done.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -185,9 +189,26 @@ final class ConnectAttempt {
             e.addSuppressed(overRdma);
             throw e;
         }
-        LOG.log(System.Logger.Level.DEBUG, "{0} is reached over TCP, not over RDMA: {1}", to,
-                overRdma.getMessage());
+        logInstead(to, overRdma);
         return over;
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            hasBegun = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Says that TCP was taken. If that was for a lack of answers, it may not be what was wanted, and is worth a look. */
+    static void logInstead(InetSocketAddress to, IOException overRdma) {
+        LOG.log(overRdma instanceof SocketTimeoutException
+                ? System.Logger.Level.INFO
+                : System.Logger.Level.DEBUG,
+                "{0} is reached over TCP, not over RDMA: {1}", to, overRdma.getMessage());
     }
 
     private SocketChannel track(SocketChannel opened) throws IOException {
@@ -226,6 +247,8 @@ final class ConnectAttempt {
         try {
             channel.configureBlocking(false);
             boolean isConnected = channel.connect(to);
+            channel.awaitBegun();
+            begin();
             long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
             while (!isConnected && !isCancelled) {
                 long leftNs = endNs - System.nanoTime();

@@ -12,6 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** Two server sockets at one address, one over RDMA and one over TCP, from which connections are accepted as they come. Thread safe. */
 final class EitherListener {
+    private static final System.Logger LOG = System.getLogger(EitherListener.class.getName());
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Acceptor<Socket> rdma;
@@ -79,6 +81,15 @@ final class EitherListener {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** As {@link #close}, for nobody who could do anything about a failure. */
+    void end() {
+        try {
+            close();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "a server socket that was forgotten", e);
         }
     }
 

@@ -24,10 +24,12 @@ final class ListeningEndpoint extends ListenerImplementation {
     private @Nullable InetSocketAddress wanted;
     private @Nullable BoundId bound;
     private volatile @Nullable SocketListener listener;
+    private final ForgottenSocket forgotten;
 
     /** @param family whose addresses it takes, null for both */
     ListeningEndpoint(@Nullable ProtocolFamily family) {
         this.family = family;
+        forgotten = new ForgottenSocket(this);
     }
 
     /** {@return its options} */
@@ -42,7 +44,10 @@ final class ListeningEndpoint extends ListenerImplementation {
             requireOpen();
             InetSocketAddress local = ChannelAddresses.local(host, port, family);
             wanted = local;
-            bound = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(), local);
+            BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(),
+                    local);
+            bound = made;
+            forgotten.closesBy(made::close);
             address = host;
         } finally {
             stateLock.unlock();
@@ -60,6 +65,7 @@ final class ListeningEndpoint extends ListenerImplementation {
                     options.named().settings(), taken, Objects.requireNonNull(wanted), backlog,
                     ReadinessListener.NONE);
             listener = made;
+            forgotten.closesBy(made::close);
             localport = made.localAddress().getPort();
         } finally {
             stateLock.unlock();
@@ -98,6 +104,7 @@ final class ListeningEndpoint extends ListenerImplementation {
             if (left != null) {
                 left.close();
             }
+            forgotten.forget();
         } finally {
             stateLock.unlock();
         }

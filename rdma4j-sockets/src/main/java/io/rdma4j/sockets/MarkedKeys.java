@@ -20,6 +20,7 @@ final class MarkedKeys {
     private final List<RdmaSelectionKey> taken = new ArrayList<>();
     /** The last one that was ready: more is to be expected there, or on its device. */
     private @Nullable RdmaSelectionKey lastReady;
+    private boolean hasFoundCancelled;
 
     /** {@return whether the key was not marked before} */
     boolean mark(RdmaSelectionKey key) {
@@ -82,10 +83,28 @@ final class MarkedKeys {
         taken.clear();
     }
 
+    /**
+     * {@return whether a look of this selection has found one that was cancelled meanwhile} Its channel was closed, or something has
+     * come for it.
+     */
+    boolean hasFoundCancelled() {
+        return hasFoundCancelled;
+    }
+
+    /** A selection begins, which has forgotten the keys that were cancelled before. */
+    void begin() {
+        hasFoundCancelled = false;
+    }
+
     private void look(RdmaSelectionKey key, List<RdmaSelectionKey> ready) {
         // What comes from here on marks it again.
         key.unmark();
-        int found = key.isValid() ? key.look() : 0;
+        if (!key.isValid() || !key.channel().isOpen()) {
+            // Of a channel that is being closed, the key is cancelled in a moment.
+            hasFoundCancelled |= !key.isForgotten();
+            return;
+        }
+        int found = key.look();
         if (found == 0) {
             return;
         }

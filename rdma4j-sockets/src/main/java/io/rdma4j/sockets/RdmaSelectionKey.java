@@ -28,6 +28,8 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements ChannelRead
     RdmaSelectionKey nextMarked;
     /** What this selection has found ready. The selector's alone. */
     private int found;
+    /** The selector's alone. */
+    private boolean isForgotten;
     /** Its key in the selector of the JDK's, if the channel is one of the JDK's. */
     volatile @Nullable SelectionKey inner;
 
@@ -165,6 +167,15 @@ final class RdmaSelectionKey extends AbstractSelectionKey implements ChannelRead
 
     void unmark() {
         isMarked.set(false);
+    }
+
+    /** It was cancelled, and the selector has let it go. */
+    void forget() {
+        isForgotten = true;
+    }
+
+    boolean isForgotten() {
+        return isForgotten;
     }
 
     /** {@return the awaited operations that are ready and of interest} */

@@ -214,6 +214,7 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void forget(RdmaSelectionKey key) {
+        key.forget();
         keys.remove(key);
         selectedKeys.remove(key);
         JdkChannels known = jdkChannels;
@@ -298,6 +299,7 @@ final class RdmaSelector extends AbstractSelector {
             long timeoutMs) throws IOException {
         takeChanges();
         deregisterCancelled();
+        marked.begin();
         if (isBlocking) {
             awaitReady(timeoutMs == 0 ? Long.MAX_VALUE : end(timeoutMs));
         } else {
@@ -384,8 +386,9 @@ final class RdmaSelector extends AbstractSelector {
             begin();
             boolean isOfJdk = isOfJdkAlone();
             boolean hasWaited = false;
+            // What is closed meanwhile ends the selection, which forgets its key.
             while (!(isOfJdk ? selectInJdk(left(endNs)) : look(hasWaited)) && !isEnded()
-                    && left(endNs) > 0) {
+                    && !marked.hasFoundCancelled() && left(endNs) > 0) {
                 if (!isOfJdk) {
                     await(endNs);
                     hasWaited = true;
@@ -440,7 +443,7 @@ final class RdmaSelector extends AbstractSelector {
         marked.lookAtNew(ready);
         isInJdk = true;
         try {
-            if (!ready.isEmpty() || leftNs <= 0) {
+            if (!ready.isEmpty() || marked.hasFoundCancelled() || leftNs <= 0) {
                 all.look(ready);
             } else {
                 all.select(ready, isDone, leftNs);

@@ -21,6 +21,11 @@ final class RdmaSocket extends Socket {
         return stream.options();
     }
 
+    /** {@return as {@link StreamEndpoint#openedInNs}} */
+    long openedInNs() {
+        return stream.openedInNs();
+    }
+
     /** {@return one that takes addresses of the family, of both without one} */
     static RdmaSocket open(@Nullable ProtocolFamily family) {
         try {

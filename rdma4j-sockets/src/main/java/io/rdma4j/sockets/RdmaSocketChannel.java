@@ -260,7 +260,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         writer.lock().lock();
         try {
             startConnecting(to);
-            return outcome(TimeLimit.in(timeoutNs));
+            return outcome(timeoutNs);
         } finally {
             writer.lock().unlock();
             reader.lock().unlock();
@@ -296,7 +296,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     }
 
     /** {@return whether it stands, after the wait for it if the channel blocks} A failure closes the channel. */
-    private boolean outcome(TimeLimit limit) throws IOException {
+    private boolean outcome(long timeoutNs) throws IOException {
         boolean isBlocking = isBlocking();
         boolean isConnected = false;
         boolean isFailed = true;
@@ -306,7 +306,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
                     begin();
                 }
                 requireOpen();
-                isConnected = isBlocking ? await(limit) : hasConnected();
+                isConnected = isBlocking ? await(timeoutNs) : hasConnected();
                 isFailed = false;
             } finally {
                 if (isBlocking) {
@@ -321,8 +321,10 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
     }
 
     /** {@return whether it stands, after the wait for it} */
-    private boolean await(TimeLimit limit) throws IOException {
+    private boolean await(long timeoutNs) throws IOException {
         SocketConnector pending = Objects.requireNonNull(connector);
+        awaitBegun(pending);
+        TimeLimit limit = TimeLimit.in(timeoutNs);
         while (!pending.isDone() && isOpen()) {
             if (limit.isOver()) {
                 throw new SocketTimeoutException("Connect timed out");
@@ -330,6 +332,21 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
             pending.await(limit.leftNs());
         }
         return isOpen() && hasConnected();
+    }
+
+    /** Time limits begin when the device is open: to open it is this side's work, and takes long in a new JVM. */
+    private void awaitBegun(SocketConnector pending) {
+        while (!pending.hasBegun() && isOpen()) {
+            pending.awaitBegun(Long.MAX_VALUE);
+        }
+    }
+
+    /** Waits until the device is open that the channel connects with, or it is closed. For a channel that does not block. */
+    void awaitBegun() {
+        SocketConnector pending = connector;
+        if (pending != null) {
+            awaitBegun(pending);
+        }
     }
 
     /** {@return whether it stands} */
@@ -373,7 +390,7 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
                 case CLOSED -> throw new ClosedChannelException();
                 case PENDING -> {}
             }
-            return outcome(TimeLimit.in(Long.MAX_VALUE));
+            return outcome(Long.MAX_VALUE);
         } finally {
             writer.lock().unlock();
             reader.lock().unlock();

@@ -336,6 +336,7 @@ final class RuledDatagramChannel extends ChannelReadiness.OfDatagrams {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         chosen.close();
+        readiness.onReady(validOps());
     }
 
     @Override

@@ -31,9 +31,12 @@ final class RuledListeningEndpoint extends ListenerImplementation {
     /** If it listens for both, which then accepts. */
     private volatile @Nullable EitherListener either;
     private @Nullable InetSocketAddress wanted;
+    /** Threads accept for both, and hold their server sockets; one alone is closed by itself. */
+    private final ForgottenSocket forgotten;
 
     RuledListeningEndpoint(SocketRules rules) {
         this.rules = rules;
+        forgotten = new ForgottenSocket(this);
         if (rules.only(Side.LISTEN) == Way.TCP) {
             // So it has all options of the JDK's.
             try {
@@ -130,6 +133,7 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         options.keepLimit(new DecidedSocket.OfListener(made.tcp()));
         EitherListener opened = new EitherListener(overRdma, made.tcp());
         either = opened;
+        forgotten.closesBy(opened::end);
         opened.start();
         return overRdma;
     }
@@ -169,6 +173,7 @@ final class RuledListeningEndpoint extends ListenerImplementation {
         } finally {
             stateLock.unlock();
         }
+        forgotten.forget();
         if (both != null) {
             both.close();
         } else if (left != null) {

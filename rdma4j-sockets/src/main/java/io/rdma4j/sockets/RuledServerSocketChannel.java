@@ -403,6 +403,7 @@ final class RuledServerSocketChannel extends ServerSocketChannel implements Chan
     protected void implCloseSelectableChannel() throws IOException {
         closeBound();
         LockSupport.unpark(waiting);
+        readiness.onReady(validOps());
     }
 
     private void closeBound() throws IOException {

@@ -484,6 +484,7 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
             bound.channel().close();
         }
         chosen.close();
+        readiness.onReady(validOps());
     }
 
     @Override

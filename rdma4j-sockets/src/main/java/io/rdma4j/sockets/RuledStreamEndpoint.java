@@ -206,14 +206,16 @@ final class RuledStreamEndpoint extends StreamImplementation {
             connect(open(rule, rule.way()), to, milliseconds(limit));
             return;
         }
+        Socket attempt = open(rule, Way.AUTO);
         try {
-            connect(open(rule, Way.AUTO), to, ConnectAttempt.patienceMs(milliseconds(limit)));
+            connect(attempt, to, ConnectAttempt.patienceMs(milliseconds(limit)));
         } catch (IOException overRdma) {
             Thread caller = Thread.currentThread();
             if (caller.isVirtual() && caller.isInterrupted()) {
                 throw overRdma;
             }
-            connectInstead(rule, to, limit, overRdma);
+            long openedInNs = attempt instanceof RdmaSocket opened ? opened.openedInNs() : 0;
+            connectInstead(rule, to, limit.longerBy(openedInNs), overRdma);
         }
     }
 
@@ -221,6 +223,7 @@ final class RuledStreamEndpoint extends StreamImplementation {
             IOException overRdma) throws IOException {
         try {
             connect(open(rule, Way.TCP), to, milliseconds(limit));
+            ConnectAttempt.logInstead(to, overRdma);
         } catch (IOException e) {
             e.addSuppressed(overRdma);
             throw e;

@@ -38,12 +38,15 @@ final class StreamEndpoint extends StreamImplementation {
     private final ByteBuffer[] toWrite = new ByteBuffer[1];
     private @Nullable BoundId bound;
     private @Nullable SocketConnector connector;
+    private volatile long openedInNs;
     private volatile @Nullable SocketConnection connection;
     private volatile boolean isInputShut;
+    private final ForgottenSocket forgotten;
 
     /** @param family whose addresses it takes, null for both */
     StreamEndpoint(@Nullable ProtocolFamily family) {
         this.family = family;
+        forgotten = new ForgottenSocket(this);
     }
 
     /** {@return its options} */
@@ -60,6 +63,11 @@ final class StreamEndpoint extends StreamImplementation {
         return made;
     }
 
+    /** {@return how long the last attempt to connect took before the device was open; time limits begin then} */
+    long openedInNs() {
+        return openedInNs;
+    }
+
     // ---------------------------------------------------------------- the beginning
 
     @Override
@@ -70,6 +78,7 @@ final class StreamEndpoint extends StreamImplementation {
             BoundId made = BoundId.bind(SocketEngine.ofProcess(), options.named().settings(),
                     ChannelAddresses.local(host, port, family));
             bound = made;
+            forgotten.closesBy(made::close);
             InetSocketAddress local = Objects.requireNonNull(made.localAddress());
             options.bound(local.getAddress());
             localport = local.getPort();
@@ -88,6 +97,10 @@ final class StreamEndpoint extends StreamImplementation {
         port = to.getPort();
         SocketConnector started = start(to);
         try {
+            // To open a device is this side's work, and takes long in a new JVM: that is no time of the peer's.
+            long startNs = System.nanoTime();
+            SocketWait.until(started::hasBegun, started::awaitBegun, TimeLimit.NEVER, "Connect");
+            openedInNs = System.nanoTime() - startNs;
             SocketWait.until(started::isDone, started::await, TimeLimit.ofSocket(timeoutMs),
                     "Connect");
             established(started);
@@ -132,6 +145,7 @@ final class StreamEndpoint extends StreamImplementation {
             requireOpen();
             connector = null;
             connection = made;
+            forgotten.closesBy(() -> made.close(-1));
             address = made.peerAddress().getAddress();
             port = made.peerAddress().getPort();
             localport = made.localAddress().getPort();
@@ -288,6 +302,7 @@ final class StreamEndpoint extends StreamImplementation {
             if (made != null) {
                 made.close(linger);
             }
+            forgotten.forget();
         } finally {
             stateLock.unlock();
         }

@@ -23,6 +23,11 @@ record TimeLimit(boolean isEndless, long endNs) {
         return timeoutMs == 0 ? NEVER : in(TimeUnit.MILLISECONDS.toNanos(timeoutMs));
     }
 
+    /** {@return a limit that ends later} */
+    TimeLimit longerBy(long moreNs) {
+        return isEndless ? this : new TimeLimit(false, endNs + moreNs);
+    }
+
     /** {@return how long to wait now; {@link Long#MAX_VALUE} without an end} */
     long leftNs() {
         return isEndless ? Long.MAX_VALUE : Math.max(0, endNs - System.nanoTime());

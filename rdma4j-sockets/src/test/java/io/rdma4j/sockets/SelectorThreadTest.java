@@ -118,6 +118,23 @@ class SelectorThreadTest {
         return seen;
     }
 
+    /** Over TCP when the peer has answered the end, over RDMA at once. */
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "ROCE", "IWARP", "RULED_RDMA", "RULED_TCP"})
+    void closingTheChannelEndsTheSelection(Transport transport) throws Exception {
+        for (int i = 0; i < 20; i++) {
+            boolean isCancelledFirst = i % 2 == 1;
+            assertThat(outcome(transport, false, (scene, key, selecting) -> {
+                if (isCancelledFirst) {
+                    key.cancel();
+                }
+                scene.pair().channel().close();
+                assertThat(scene.pair().peer().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+                scene.pair().peer().close();
+            })).isEqualTo("0, cancelled");
+        }
+    }
+
     /** A change counts from the next selection on, so this one goes on: it is seen to wait many times. */
     private static void stillSelects(Thread selecting) {
         AtomicInteger times = new AtomicInteger();

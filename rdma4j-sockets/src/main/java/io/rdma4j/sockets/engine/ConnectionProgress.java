@@ -7,6 +7,7 @@ import io.rdma4j.sockets.protocol.RsocketException;
 import io.rdma4j.sockets.protocol.RsocketStream;
 import io.rdma4j.sockets.protocol.Transmission;
 import io.rdma4j.verbs.CompletionHandler;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -172,6 +173,16 @@ final class ConnectionProgress {
         }
     }
 
+    /** {@return what programs print in one line; what may be the cause, and what to look at, is in its own cause} */
+    private static SocketException lost(WorkCompletion completion) {
+        String detail = completion.detail();
+        SocketException why = new SocketException("Connection lost: "
+                + (detail == null ? "" : detail + ". ") + completion.status().meaning());
+        why.initCause(new RdmaException(Errno.EIO, "complete a request",
+                completion.explanation()));
+        return why;
+    }
+
     /** After the end, requests fail that nobody needs any more. Receives that fail say nothing. */
     private void onFailed(RsocketStream open, WorkCompletion completion, boolean isReceive) {
         if (isReceive || state.isBroken()) {
@@ -180,7 +191,7 @@ final class ConnectionProgress {
         if (!open.isDisconnected()) {
             boolean isCause = completion.status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED;
             state.fail(isCause
-                    ? new SocketException("Connection lost: " + completion.explanation())
+                    ? lost(completion)
                     : new SocketException("Connection reset"));
         }
         state.breakOff();

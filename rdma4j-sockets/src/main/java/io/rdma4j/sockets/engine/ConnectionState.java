@@ -19,6 +19,8 @@ final class ConnectionState {
     /** Nothing can be sent or will come any more. */
     private boolean isBroken;
     private boolean isClosing;
+    /** The application has ended its output, or has written once since the peer has closed. */
+    private boolean isOutputOver;
 
     // ---------------------------------------------------------------- how far it is
 
@@ -135,6 +137,22 @@ final class ConnectionState {
             throw new SocketException("Socket is not connected");
         }
         return open;
+    }
+
+    /** The application writes nothing more. */
+    void endOutput() {
+        isOutputOver = true;
+    }
+
+    /**
+     * {@return whether a write succeeds though nobody gets it} The first one after the peer has closed, as over TCP, where only its answer says
+     * that nobody is there: a program that says good-bye reads then why the peer has closed.
+     */
+    boolean takesInVain(RsocketStream open) {
+        boolean isVain = failure == null && !isClosing && !isOutputOver
+                && open.hasPeerDisconnected();
+        isOutputOver |= isVain;
+        return isVain;
     }
 
     void requireOutput(RsocketStream open) throws IOException {

@@ -474,6 +474,7 @@ public final class SocketConnection
         lock.lock();
         try {
             RsocketStream open = state.stream();
+            state.endOutput();
             if (open != null) {
                 open.shutdownOutput();
                 progress.process(false);

@@ -19,6 +19,7 @@ import java.net.NoRouteToHostException;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /** The active side until its connection stands: address, route, connection. Thread safe. */
 public final class SocketConnector implements EngineEvents.EventUser, SocketConnection.Observer {
@@ -31,10 +32,12 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private final InetSocketAddress peer;
     private final @Nullable InetSocketAddress local;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition done = lock.newCondition();
+    /** It has begun, or is done. */
+    private final Condition changed = lock.newCondition();
     private @Nullable CmId id;
     private @Nullable SocketConnection connection;
     private @Nullable IOException failure;
+    private boolean isBegun;
     private boolean isEstablished;
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
@@ -65,6 +68,16 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
         engine.execute(this::resolve);
     }
 
+    /** {@return whether the device that leads to the peer is open, or it is done} Only then anything takes the network's and the peer's time. */
+    public boolean hasBegun() {
+        lock.lock();
+        try {
+            return isBegun || isDone();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** {@return whether the connection stands or has failed} */
     public boolean isDone() {
         lock.lock();
@@ -86,25 +99,38 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     }
 
     /**
+     * Waits until it {@link #hasBegun}.
+     *
+     * @param timeoutNs as for {@link #await}
+     */
+    public void awaitBegun(long timeoutNs) {
+        await(this::hasBegun, timeoutNs);
+    }
+
+    /**
      * Waits until it is done.
      *
      * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     public void await(long timeoutNs) {
+        await(this::isDone, timeoutNs);
+    }
+
+    private void await(BooleanSupplier isOver, long timeoutNs) {
         long endNs = System.nanoTime() + timeoutNs;
         engine.onSleep();
         lock.lock();
         try {
-            while (!isDone()) {
+            while (!isOver.getAsBoolean()) {
                 if (timeoutNs == Long.MAX_VALUE) {
-                    done.awaitUninterruptibly();
+                    changed.awaitUninterruptibly();
                     continue;
                 }
                 long leftNs = endNs - System.nanoTime();
                 if (leftNs <= 0) {
                     return;
                 }
-                long _ = done.awaitNanos(leftNs);
+                long _ = changed.awaitNanos(leftNs);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -159,8 +185,19 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
             used.userContext(this);
             tries++;
             used.resolveAddress(peer, TIMEOUT);
+            begin();
         } catch (RdmaException | RuntimeException e) {
             fail(e);
+        }
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            isBegun = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -239,7 +276,7 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     }
 
     private void onDone() {
-        done.signalAll();
+        changed.signalAll();
         listener.onReady(true, true);
     }
 

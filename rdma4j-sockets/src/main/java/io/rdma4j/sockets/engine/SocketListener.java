@@ -7,6 +7,8 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.sockets.observe.jmx.SocketListenerData;
 import io.rdma4j.sockets.protocol.ConnectionData;
 import io.rdma4j.sockets.protocol.RsocketException;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -320,6 +322,16 @@ public final class SocketListener
         }
     }
 
+    /** {@return whether the peer has left already} Then no step of the id is possible. */
+    private static boolean hasEnded(CmId request) {
+        try {
+            QueuePairAttributes _ = request.initQueuePairAttributes(QueuePairState.INIT);
+            return false;
+        } catch (RdmaException ended) {
+            return true;
+        }
+    }
+
     private boolean hasRoom() {
         lock.lock();
         try {
@@ -334,7 +346,10 @@ public final class SocketListener
         try {
             made = new SocketConnection(engine, request.id(), settings, this);
         } catch (RdmaException | RuntimeException e) {
-            LOG.log(System.Logger.Level.WARNING, "a connection could not be accepted", e);
+            // Who gives up while connecting is nothing that whoever runs this program can mend.
+            LOG.log(hasEnded(request.id()) ? System.Logger.Level.DEBUG
+                    : System.Logger.Level.WARNING,
+                    "a connection could not be accepted", e);
             reject(request.id());
             return;
         }

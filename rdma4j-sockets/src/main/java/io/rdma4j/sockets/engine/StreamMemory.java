@@ -209,11 +209,11 @@ final class StreamMemory {
     }
 
     /** Moves buffers on whose bytes were sent. {@return the first that has more} */
-    static int advance(ByteBuffer[] buffers, int first, int count) {
-        int left = count;
+    static int advance(ByteBuffer[] buffers, int first, long count) {
+        long left = count;
         int i = first;
         while (left > 0) {
-            int run = Math.min(left, buffers[i].remaining());
+            int run = (int) Math.min(left, buffers[i].remaining());
             buffers[i].position(buffers[i].position() + run);
             left -= run;
             i += left > 0 ? 1 : 0;

@@ -44,6 +44,10 @@ final class StreamOutput {
     /** As {@link SocketConnection#write}. */
     long write(ByteBuffer[] from, int first, long wanted) throws IOException {
         RsocketStream open = state.requireOpen();
+        if (state.takesInVain(open)) {
+            StreamMemory.advance(from, first, wanted);
+            return wanted;
+        }
         state.requireOutput(open);
         if (!hasStalled) {
             open.startWrite();
