@@ -103,6 +103,32 @@ class AcceptOrderTest {
         }
     }
 
+    /**
+     * Many more come at a time than the backlog has room for. Over TCP, and so over iWARP, such clients ask again after a second, two, four and so on, which takes
+     * a minute here.
+     */
+    @Test
+    void burstIsServedAfterAWhile() throws Exception {
+        List<SocketChannel> clients = new ArrayList<>();
+        try (ServerSocketChannel listener = Transport.ROCE.openListener()
+                .bind(Transport.loopback(0), 2)) {
+            for (int i = 0; i < 30; i++) {
+                SocketChannel client = Transport.ROCE.open();
+                clients.add(client);
+                client.configureBlocking(false);
+                boolean _ = client.connect(listener.getLocalAddress());
+            }
+            for (int i = 0; i < clients.size(); i++) {
+                listener.accept().close();
+            }
+            for (SocketChannel client : clients) {
+                Wait.until("it stands", client::finishConnect);
+            }
+        } finally {
+            closeAll(clients);
+        }
+    }
+
     private static void closeAll(List<SocketChannel> channels) throws Exception {
         for (SocketChannel channel : channels) {
             channel.close();

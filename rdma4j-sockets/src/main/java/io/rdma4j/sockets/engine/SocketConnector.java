@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.OtherDeviceException;
 import io.rdma4j.cm.RejectedException;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.sockets.observe.jfr.SocketEvents;
 import io.rdma4j.sockets.observe.jfr.SocketEvents.Outcome;
 import io.rdma4j.verbs.Errno;
@@ -26,6 +27,11 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** How many devices of this machine may lead to a listener. */
     private static final int MOST_TRIES = 3;
+    /** A listener whose backlog is full is asked again after so long, and after twice that the next time. */
+    private static final Duration SHORTEST_REST = Duration.ofMillis(5);
+    private static final Duration LONGEST_REST = Duration.ofMillis(500);
+    /** How long it is asked, if nobody gives it up: as Linux repeats what opens a connection over TCP. */
+    private static final Duration LONGEST_ASKING = Duration.ofMinutes(2);
 
     private final SocketEngine engine;
     private SocketSettings settings;
@@ -41,7 +47,8 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private boolean isEstablished;
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
-    private int tries;
+    private int tries = 1;
+    private Duration rest = Duration.ZERO;
     private long startedNs;
     private final ReadinessListener listener;
 
@@ -183,7 +190,6 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
                 id = used;
             }
             used.userContext(this);
-            tries++;
             used.resolveAddress(peer, TIMEOUT);
             begin();
         } catch (RdmaException | RuntimeException e) {
@@ -310,17 +316,35 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     @Override
     public void onRefused(SocketConnection refused, IOException why) {
         if (why instanceof OtherDeviceException && tries < MOST_TRIES) {
+            tries++;
             isTriedAgain = true;
-            return;
+        } else if (isBacklogFull(why)) {
+            rest = rest.isZero() ? SHORTEST_REST
+                    : LONGEST_REST.compareTo(rest.multipliedBy(2)) < 0 ? LONGEST_REST
+                            : rest.multipliedBy(2);
+            isTriedAgain = true;
+        } else {
+            fail(why);
         }
-        fail(why);
+    }
+
+    /** {@return whether the listener has no room at present} Over TCP its system says nothing then, and the client's asks again. */
+    private boolean isBacklogFull(IOException why) {
+        return why instanceof RejectedException rejected
+                && rejected.status() == RejectReason.NO_RESOURCES.code()
+                && System.nanoTime() - startedNs < LONGEST_ASKING.toNanos();
     }
 
     @Override
     public void onFreed(SocketConnection freed) {
-        if (isTriedAgain && !isCancelled) {
-            isTriedAgain = false;
+        if (!isTriedAgain || isCancelled) {
+            return;
+        }
+        isTriedAgain = false;
+        if (rest.isZero()) {
             resolve();
+        } else {
+            LeaderTasks.Timer _ = engine.schedule(rest, this::resolve);
         }
     }
 
