@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 import java.lang.management.ManagementFactory;
+import java.util.Set;
 
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
@@ -18,8 +20,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class NothingStaysOpen implements AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) throws MalformedObjectNameException {
-        assertThat(ManagementFactory.getPlatformMBeanServer()
-                .queryNames(new ObjectName("io.rdma4j:type=Device,*"), null))
-                .as("devices left open").isEmpty();
+        assertThat(open()).as("devices left open").isEmpty();
+    }
+
+    private static Set<ObjectName> open() throws MalformedObjectNameException {
+        return ManagementFactory.getPlatformMBeanServer()
+                .queryNames(new ObjectName("io.rdma4j:type=Device,*"), null);
+    }
+
+    /** Waits for that: sockets keep a device open for a moment. */
+    static void await() throws MalformedObjectNameException {
+        Wait.until("no device is open", () -> open().isEmpty());
     }
 }

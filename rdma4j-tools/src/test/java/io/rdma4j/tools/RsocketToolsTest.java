@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.tools;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,11 @@ class RsocketToolsTest {
     private static final String AT_PORT = " -p " + Loopback.PORT;
 
     private final Invocation tools = new Invocation();
+
+    @AfterAll
+    static void nothingStaysOpen() throws Exception {
+        NothingStaysOpen.await();
+    }
 
     private static void play(Start how, String tool, String options) throws Exception {
         try (Running server = how

@@ -44,6 +44,8 @@ public final class SocketConnection
     private final StreamMemory memory;
     private final StreamQueue queue;
 
+    /** Whether this side has asked for it. Of the engine's thread. */
+    private boolean hasConnected;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition readable = lock.newCondition();
     private final Condition writable = lock.newCondition();
@@ -185,6 +187,7 @@ public final class SocketConnection
     /** Asks the peer. */
     void connect() throws RdmaException {
         engine.open().add(this);
+        hasConnected = true;
         id.userContext(this);
         // As librdmacm's sockets, whose iWARP devices need a READ to begin a connection.
         int reads = settings.hasImmediates() ? 0 : 1;
@@ -549,6 +552,9 @@ public final class SocketConnection
         }
         disconnect();
         mapped.close();
+        if (hasConnected) {
+            engine.keptDevices().onEnd(id);
+        }
         Freeing.all(queue::close, memory::close, id::close);
         engine.open().remove(this);
         observer.onFreed(this);

@@ -50,6 +50,7 @@ public final class SocketEngine implements Leadership {
     private final LeaderTasks tasks = new LeaderTasks();
     private final OpenSockets open = new OpenSockets();
     private final LargerBuffers largerBuffers = new LargerBuffers();
+    private final KeptDevices keptDevices = new KeptDevices(this);
     private final UdpWatch introductions = new UdpWatch();
     private final Thread thread;
 
@@ -97,6 +98,11 @@ public final class SocketEngine implements Leadership {
     /** {@return how much memory buffers may grow by} */
     LargerBuffers largerBuffers() {
         return largerBuffers;
+    }
+
+    /** {@return the devices that stay open for a moment} For the leader. */
+    KeptDevices keptDevices() {
+        return keptDevices;
     }
 
     /** {@return what waits for the introductions of datagram endpoints} */
