@@ -179,6 +179,8 @@ final class ConnectAttempt {
         } catch (IOException e) {
             overRdma = e;
         }
+        // In case it has failed before.
+        begin();
         close(current);
         SocketChannel over = null;
         try {

@@ -3,6 +3,7 @@ package io.rdma4j.sockets;
 
 import io.rdma4j.testkit.LogLines;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -268,6 +269,18 @@ class RuledChannelTest {
             listener.socket().setSoTimeout(1);
             assertThatExceptionOfType(java.net.SocketTimeoutException.class)
                     .isThrownBy(() -> listener.socket().accept());
+        }
+    }
+
+    /** TCP's part of the time has its limit. */
+    @Test
+    @Timeout(20)
+    void timeOfConnectEndsAlsoWhereRdmaCannotBeTried() throws Exception {
+        try (SilentPeer peer = SilentPeer.of(Transport.TCP);
+                SocketChannel client = Transport.RULED_AUTO.open()
+                        .setOption(RdmaSocketOptions.RDMA_DEVICE, "no_device")) {
+            assertThatExceptionOfType(java.net.SocketTimeoutException.class)
+                    .isThrownBy(() -> client.socket().connect(peer.address(), 300));
         }
     }
 

@@ -72,8 +72,8 @@ final class KeptDevices {
 
     /** A connection that this side has made is freed next. */
     void onEnd(CmId connection) {
-        String device = connection.context().device().name();
         try {
+            String device = connection.context().device().name();
             Kept present = kept.get(device);
             if (present == null) {
                 present = new Kept(device, connection.localAddress());
