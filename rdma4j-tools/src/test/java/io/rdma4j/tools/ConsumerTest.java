@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * API and run with the software NIC, on the class path, on the module path and in an image of its own.
  */
 @Tag("processes")
+@ExtendWith(LoopbackAlone.class)
 class ConsumerTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Path SOURCES = Path.of("src", "test", "resources", "consumer");
