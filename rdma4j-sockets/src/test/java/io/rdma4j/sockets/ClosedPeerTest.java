@@ -50,6 +50,7 @@ class ClosedPeerTest {
         try (Connected pair = withClosedPeer(transport)) {
             assertThat(words(pair)).isEqualTo(WORDS);
             assertThat(pair.channel().read(message())).isEqualTo(-1);
+            assertThat(pair.channel().write(ByteBuffer.allocate(0))).isZero();
             ByteBuffer[] gathered = {ByteBuffer.allocate(3), message(), ByteBuffer.allocate(1)};
             assertThat(pair.channel().write(gathered, 1, 1)).isEqualTo(100_000);
             assertThat(gathered[0].remaining()).isEqualTo(3);

@@ -146,12 +146,12 @@ final class ConnectionState {
 
     /**
      * {@return whether a write succeeds though nobody gets it} The first one after the peer has closed, as over TCP, where only its answer says
-     * that nobody is there: a program that says good-bye reads then why the peer has closed.
+     * that nobody is there: a program that says good-bye reads then why the peer has closed. One of no bytes asks nobody, and does not count.
      */
-    boolean takesInVain(RsocketStream open) {
+    boolean takesInVain(RsocketStream open, long bytes) {
         boolean isVain = failure == null && !isClosing && !isOutputOver
                 && open.hasPeerDisconnected();
-        isOutputOver |= isVain;
+        isOutputOver |= isVain && bytes > 0;
         return isVain;
     }
 

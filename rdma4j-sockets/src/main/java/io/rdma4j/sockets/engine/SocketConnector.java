@@ -28,8 +28,8 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     /** How many devices of this machine may lead to a listener. */
     private static final int MOST_TRIES = 3;
     /** A listener whose backlog is full is asked again after so long, and after twice that the next time. */
-    private static final Duration SHORTEST_REST = Duration.ofMillis(5);
-    private static final Duration LONGEST_REST = Duration.ofMillis(500);
+    private static final long SHORTEST_REST_MS = 5;
+    private static final long LONGEST_REST_MS = 500;
     /** How long it is asked, if nobody gives it up: as Linux repeats what opens a connection over TCP. */
     private static final Duration LONGEST_ASKING = Duration.ofMinutes(2);
 
@@ -48,7 +48,8 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private volatile boolean isCancelled;
     private boolean isTriedAgain;
     private int tries = 1;
-    private Duration rest = Duration.ZERO;
+    /** After the last refusal for lack of room, 0 without one. */
+    private long restMs;
     private long startedNs;
     private final ReadinessListener listener;
 
@@ -319,9 +320,7 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
             tries++;
             isTriedAgain = true;
         } else if (isBacklogFull(why)) {
-            rest = rest.isZero() ? SHORTEST_REST
-                    : LONGEST_REST.compareTo(rest.multipliedBy(2)) < 0 ? LONGEST_REST
-                            : rest.multipliedBy(2);
+            restMs = Math.clamp(2 * restMs, SHORTEST_REST_MS, LONGEST_REST_MS);
             isTriedAgain = true;
         } else {
             fail(why);
@@ -341,10 +340,10 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
             return;
         }
         isTriedAgain = false;
-        if (rest.isZero()) {
+        if (restMs == 0) {
             resolve();
         } else {
-            LeaderTasks.Timer _ = engine.schedule(rest, this::resolve);
+            LeaderTasks.Timer _ = engine.schedule(Duration.ofMillis(restMs), this::resolve);
         }
     }
 

@@ -44,7 +44,7 @@ final class StreamOutput {
     /** As {@link SocketConnection#write}. */
     long write(ByteBuffer[] from, int first, long wanted) throws IOException {
         RsocketStream open = state.requireOpen();
-        if (state.takesInVain(open)) {
+        if (open.isOutputEnded() && state.takesInVain(open, wanted)) {
             StreamMemory.advance(from, first, wanted);
             return wanted;
         }
