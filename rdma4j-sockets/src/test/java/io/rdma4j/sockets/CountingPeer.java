@@ -2,14 +2,18 @@
 package io.rdma4j.sockets;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * A program that connects and sends a byte. Then it waits for a line; from then on it reads to the end, prints how many bytes came,
- * and closes. Its arguments are a transport and a port.
+ * A program that connects and sends a byte. Then it waits for a line. With {@code read} it reads to the end, prints how many bytes came,
+ * and closes; with {@code write} it writes {@link #WRITTEN} bytes, says so, and waits for the end of its input. Its arguments are a transport and a port.
  */
 final class CountingPeer {
+    /** Less than a receive buffer. */
+    static final int WRITTEN = 100_000;
+
     private CountingPeer() {}
 
     public static void main(String[] arguments) throws IOException {
@@ -17,7 +21,13 @@ final class CountingPeer {
             channel.connect(Transport.loopback(Integer.parseInt(arguments[1])));
             channel.write(ByteBuffer.allocate(1));
             System.out.println("connected");
-            if (System.in.read() < 0) {
+            int line = System.in.read();
+            if (line == 'w') {
+                channel.write(ByteBuffer.allocate(WRITTEN));
+                System.out.println("written");
+                System.in.transferTo(OutputStream.nullOutputStream());
+            }
+            if (line != 'r') {
                 return;
             }
             ByteBuffer buffer = ByteBuffer.allocate(10_000);

@@ -6,6 +6,7 @@ import io.rdma4j.sockets.observe.jmx.SocketsMXBean;
 import io.rdma4j.testkit.Wait;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +61,28 @@ class DyingPeerTest {
         Wait.until("the peer's buffer is full",
                 () -> channel.write(buffer) == 0 && buffer.position() >= full);
         channel.configureBlocking(true);
+    }
+
+    /**
+     * Though it waits without an end, and sends nothing that somebody would have to acknowledge. Both processes choose their ways as programs do: over RoCE they meet in
+     * memory.
+     */
+    @ParameterizedTest
+    @EnumSource(names = {"ROCE", "IWARP"})
+    @Timeout(30)
+    void killedPeerIsAnExceptionForWhoReadsAllThatItHasWritten(Transport transport)
+            throws Exception {
+        try (ForkedProgram reader = new ForkedProgram(WaitingReader.class, List.of(),
+                transport.name());
+                ForkedProgram writer = new ForkedProgram(CountingPeer.class, List.of(),
+                        transport.name(), reader.line())) {
+            assertThat(writer.line()).isEqualTo("connected");
+            writer.tell("write");
+            assertThat(writer.line()).isEqualTo("written");
+            writer.signal("KILL");
+            assertThat(reader.awaitEnd())
+                    .isEqualTo(1 + CountingPeer.WRITTEN + " bytes, then: Connection reset");
+        }
     }
 
     @ParameterizedTest

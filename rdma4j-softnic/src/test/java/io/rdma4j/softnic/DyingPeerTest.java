@@ -12,8 +12,10 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
@@ -30,14 +32,14 @@ class DyingPeerTest {
 
     @Test
     void killedPeerIsNoticedByWhoeverSendsToIt() throws Exception {
-        WorkCompletion completion = new Course().run(Process::destroyForcibly, Course::send);
+        WorkCompletion completion = new Course(false).run(Process::destroyForcibly, Course::send);
         assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
     @Test
     void killedPeerIsNoticedByAProbe() throws Exception {
-        // Nothing is under way, so that nobody else would ever notice.
-        WorkCompletion completion = new Course().run(Process::destroyForcibly,
+        // Nothing is under way: over a network nobody else would ever notice.
+        WorkCompletion completion = new Course(false).run(Process::destroyForcibly,
                 (id, _) -> id.postProbe(9));
         assertThat(completion.id()).isEqualTo(9);
         assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
@@ -45,8 +47,28 @@ class DyingPeerTest {
 
     @Test
     void terminatedPeerSaysGoodbye() throws Exception {
-        WorkCompletion completion = new Course().run(Process::destroy, Course::send);
+        WorkCompletion completion = new Course(true).run(Process::destroy, Course::send);
         assertThat(completion.status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+
+    /** Processes of one host that meet in memory. */
+    @Nested
+    @ExtendWith(ChosenLoopback.Shared.class)
+    class InMemory {
+        /** The device of this side says so in its place. */
+        @Test
+        void killedPeerIsDisconnected() throws Exception {
+            WorkCompletion completion = new Course(true).run(Process::destroyForcibly,
+                    Course::send);
+            assertThat(completion.status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+        }
+
+        @Test
+        void killedPeerIsNoticedByWhoeverSendsToIt() throws Exception {
+            WorkCompletion completion = new Course(false).run(Process::destroyForcibly,
+                    Course::send);
+            assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+        }
     }
 
     /** How the process is ended. */
@@ -61,6 +83,12 @@ class DyingPeerTest {
 
     private static final class Course implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
+        private final boolean disconnects;
+
+        /** @param disconnects whether this side ends the connection when the peer's end is known, before it posts */
+        Course(boolean disconnects) {
+            this.disconnects = disconnects;
+        }
 
         static void send(CmId id, MemoryRegion region) throws RdmaException {
             id.postSend(9, region, 0, 100, SendFlag.SIGNALED);
@@ -95,13 +123,15 @@ class DyingPeerTest {
             }
         }
 
-        private static WorkCompletion postToTheDead(CmEventChannel events, CmId id,
+        private WorkCompletion postToTheDead(CmEventChannel events, CmId id,
                 MemoryRegion region, Post post) throws RdmaException {
-            try (CmEvent event = events.pollEvent(Duration.ofMillis(500))) {
-                if (event != null) {
+            if (disconnects) {
+                CmEvent event = events.pollEvent(LONG);
+                assertThat(event).isNotNull();
+                try (event) {
                     assertThat(event.type()).isEqualTo(CmEventType.DISCONNECTED);
-                    id.disconnect();
                 }
+                id.disconnect();
             }
             post.to(id, region);
             return id.awaitSendCompletion();
@@ -122,7 +152,9 @@ class DyingPeerTest {
 
         private static Process start(InetSocketAddress address) throws Exception {
             return new ProcessBuilder(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    // Without it, it would not meet this process in memory.
+                    "--enable-native-access=ALL-UNNAMED", "-cp",
                     System.getProperty("java.class.path"), DyingPeer.class.getName(),
                     address.getAddress().getHostAddress(), String.valueOf(address.getPort()))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)

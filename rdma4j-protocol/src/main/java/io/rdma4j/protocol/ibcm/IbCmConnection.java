@@ -81,7 +81,7 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         READY,
         /** The application disconnects, by DREQ. */
         DISCONNECT,
-        /** DREQ, DREP or REJ of the peer, a new request with its queue pair, or no answer to DREQ. */
+        /** DREQ, DREP or REJ of the peer, a new request with its queue pair, the end of its process, or no answer to DREQ. */
         END,
         /** It is rejected, withdrawn or given up, or its time-wait is over. */
         FORGET
@@ -495,8 +495,8 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         }
     }
 
-    /** The peer has forgotten this connection: it asks for a new one with the same queue pair. */
-    void onStale(long nowNs) {
+    /** The peer has forgotten this connection: it asks for a new one with the same queue pair, or its process has ended. */
+    void onPeerEnded(long nowNs) {
         if (isConnected()) {
             ended(nowNs);
         }

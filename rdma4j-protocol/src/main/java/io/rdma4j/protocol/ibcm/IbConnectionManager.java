@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import java.util.function.IntSupplier;
 
 /**
@@ -225,7 +226,7 @@ public final class IbConnectionManager {
         IbCmConnection stale = byRemoteQueuePair
                 .get(new RemoteKey(peer.remote(), request.queuePair()));
         if (stale != null) {
-            stale.onStale(nowNs);
+            stale.onPeerEnded(nowNs);
             return RejectReason.STALE_CONNECTION;
         }
         if (Mtu.ofCode(request.pathMtu()) == null) {
@@ -265,7 +266,7 @@ public final class IbConnectionManager {
                 .get(new RemoteKey(peer.remote(), reply.queuePair()));
         if (stale != null && stale.isConnected() && !connection.knowsPeer()) {
             // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
-            stale.onStale(nowNs);
+            stale.onPeerEnded(nowNs);
             connection.refuseStale(reply);
         } else {
             connection.onReply(reply);
@@ -415,6 +416,21 @@ public final class IbConnectionManager {
      */
     public void onUnreachable(Gid remote, Errno why, long nowNs) {
         sending.onUnreachable(remote, why, nowNs);
+    }
+
+    /**
+     * The process at the other end has ended, and cannot say so: its connections are over, as with its DREQ.
+     *
+     * @param remote its address
+     * @param hadQueuePair whether it had the queue pair of a number there
+     */
+    public void onPeerEnded(Gid remote, IntPredicate hadQueuePair, long nowNs) {
+        for (IbCmConnection connection : List.copyOf(byLocalId.values())) {
+            if (connection.isTowards(remote) && connection.isConnected()
+                    && hadQueuePair.test(connection.remoteQueuePair())) {
+                connection.onPeerEnded(nowNs);
+            }
+        }
     }
 
     /** {@return the IP traffic class of the message that was polled last: that of its connection} */

@@ -388,6 +388,37 @@ class ConnectionManagerTest extends CmPair {
     }
 
     @Test
+    void endOfThePeersProcessEndsItsConnectionsAlone() throws Exception {
+        listen(5);
+        client.connect(new ConnectionParameters());
+        run(1);
+        int had = client.connection().localQueuePair();
+        server.manager.onPeerEnded(CLIENT, number -> number != had, nowNs);
+        server.manager.onPeerEnded(SERVER, number -> number == had, nowNs);
+        assertThat(server.events).as("another process, or another address").endsWith("established");
+        server.manager.onPeerEnded(CLIENT, number -> number == had, nowNs);
+        assertThat(server.events).endsWith("established", "disconnected");
+        server.manager.onPeerEnded(CLIENT, number -> number == had, nowNs);
+        server.connection().disconnect(nowNs);
+        assertThat(server.manager.hasOutgoing()).as("nobody is there to be told").isFalse();
+        run(100);
+        assertThat(server.events).endsWith("disconnected", "time-wait over");
+    }
+
+    @Test
+    void endOfThePeersProcessEndsTheWaitForItsConfirmation() throws Exception {
+        listen(5);
+        client.connect(new ConnectionParameters());
+        isLost = message -> message instanceof CmMessage.DisconnectReply;
+        run(1);
+        int had = client.connection().localQueuePair();
+        server.connection().disconnect(nowNs);
+        assertThat(server.events).endsWith("established");
+        server.manager.onPeerEnded(CLIENT, number -> number == had, nowNs);
+        assertThat(server.events).endsWith("disconnected");
+    }
+
+    @Test
     void replyOfAConnectionThatIsForgottenIsRejected() throws Exception {
         listen(1);
         client.connect(new ConnectionParameters());

@@ -7,6 +7,8 @@ import io.rdma4j.softnic.memory.LendableMemory;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
+import java.util.function.IntPredicate;
+
 /**
  * The memory through which a device exchanges packets with other processes of this machine. For the owner of the engine, but for what says otherwise; no
  * call waits, and sending and receiving allocate nothing.
@@ -75,6 +77,23 @@ public interface SharedMemory {
     default long tick() {
         return NO_TICK;
     }
+
+    /** Gets the ends of other processes. */
+    interface EndHandler {
+        /**
+         * A process has ended, and everything that it has sent was received.
+         *
+         * @param address one that it had
+         * @param hadQueuePair whether it had the queue pair of a number there
+         */
+        void onProcessEnded(Gid address, IntPredicate hadQueuePair);
+    }
+
+    /** Sees to it that {@link #reportEnded} reports the end of the process that has a queue pair, if this memory reaches it. */
+    default void watch(Path path, int queuePair) {}
+
+    /** Reports processes that have ended since. After {@link #receive}. */
+    default void reportEnded(EndHandler handler) {}
 
     /** Wakes sleeping readers to which something was sent. */
     void flush();

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.function.IntPredicate;
 
 /** Queue pair 1: carries the connection manager's messages as datagrams. Source: IBTA 13.5.2. */
 final class ManagementPort {
@@ -136,6 +137,15 @@ final class ManagementPort {
     void onUnreachable(Gid destination, Errno why, long nowNs) {
         try {
             manager.onUnreachable(destination, why, nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** A process of this host has ended. */
+    void onProcessEnded(Gid address, IntPredicate hadQueuePair, long nowNs) {
+        try {
+            manager.onPeerEnded(address, hadQueuePair, nowNs);
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }

@@ -199,6 +199,13 @@ final class RoceLink implements Link {
         return tick == SharedMemory.NO_TICK ? EngineQueuePair.NO_TICK : tick;
     }
 
+    /** A queue pair is connected: its connection ends with the process of its peer, where this host knows of that. */
+    void watchPeer(Path path, int queuePair) {
+        if (memory != null) {
+            memory.watch(path, queuePair);
+        }
+    }
+
     /** Requests to a queue pair end without having been acknowledged. */
     void withdrawRequests(int queuePair) {
         if (memory != null) {
@@ -237,6 +244,10 @@ final class RoceLink implements Link {
     public void onTime(long nowNs) {
         if (!isClosed && management.deadlineNs() <= nowNs) {
             unreachables.look();
+        }
+        if (memory != null) {
+            memory.reportEnded((address, hadQueuePair) -> management.onProcessEnded(address,
+                    hadQueuePair, nowNs));
         }
         if (unreachables.hasNew()) {
             unreachables.reportTo((destination, why) -> management.onUnreachable(destination, why,

@@ -121,6 +121,9 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             pathMtu = attributes.pathMtu();
         }
         super.modify(attributes, next, nowNs);
+        if (next == QueuePairState.RTR) {
+            link.watchPeer(path, destination);
+        }
     }
 
     // ---------------------------------------------------------------- the way of its packets

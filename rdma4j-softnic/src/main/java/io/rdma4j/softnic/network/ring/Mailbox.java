@@ -107,6 +107,17 @@ public final class Mailbox {
         return count;
     }
 
+    /** {@return whether packets of a process are still to be received} */
+    public boolean holdsPacketsOf(int prefix) {
+        for (RingReader ring : active) {
+            long owner = ring.owner();
+            if (owner != 0 && ring.ownerPrefix(owner) == prefix && !ring.hasNothing()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void findActive() {
         List<RingReader> activeNow = new ArrayList<>();
         List<RingReader> holdingNow = new ArrayList<>();

@@ -186,6 +186,31 @@ public final class ProcessFiles {
         }
     }
 
+    /**
+     * Opens a process: the descriptor is readable once it has ended, with everything that it had open. pidfd_open(2), which systems before Linux 5.3 do not
+     * have.
+     *
+     * @return the file descriptor in this process
+     */
+    public static int openProcess(long process) throws LinuxSocket.Refused {
+        String what = "pidfd_open of " + ProcessIdentity.text(process);
+        if (!ProcessIdentity.isVisible(process)) {
+            throw new LinuxSocket.Refused(LinuxCalls.EACCES, what);
+        }
+        try (Arena call = Arena.ofConfined()) {
+            return LinuxSocket.Refused.unlessDone((int) Descriptors.SYSCALL.call(
+                    new ErrorNumber(call), Descriptors.PIDFD_OPEN,
+                    ProcessIdentity.number(process), 0), what);
+        }
+    }
+
+    /** By its number, for older C libraries have no function for it. Loaded by the first use. */
+    private static final class Descriptors {
+        static final CFunction SYSCALL = CFunction.ofLong("syscall");
+        /** The same on all processors that Java runs on. */
+        static final long PIDFD_OPEN = 434;
+    }
+
     /** {@return whether a process is stopped, by a signal or a debugger; false if it is not to be seen} */
     public static boolean isStopped(long process) {
         if (!ProcessIdentity.isVisible(process)) {

@@ -19,7 +19,7 @@ public final class Sandbox {
      * @throws LinuxSocket.Refused if there is nothing to wait with
      */
     public static @Nullable String refusalOfWaiting(Arena arena) throws LinuxSocket.Refused {
-        SocketPoller poller = new SocketPoller(arena, null);
+        SocketPoller poller = new SocketPoller(arena);
         try {
             LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
             try {

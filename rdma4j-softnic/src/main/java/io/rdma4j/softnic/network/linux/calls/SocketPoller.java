@@ -25,9 +25,7 @@ public final class SocketPoller {
     private static final int EFD_NONBLOCK = 0x800;
     private static final short POLLIN = 1;
     private static final int POLL_ENTRY = 8;
-    private static final int SOURCE_ENTRY = 2 * POLL_ENTRY;
-    private static final int ALSO_ENTRY = 3 * POLL_ENTRY;
-    private static final int ENTRIES = 4;
+    private static final int FIRST_SOURCE_ENTRY = 2 * POLL_ENTRY;
     private static final int REVENTS = 6;
     private static final long SECOND_NS = 1_000_000_000;
 
@@ -36,7 +34,7 @@ public final class SocketPoller {
         /** {@return the file descriptor to read from} */
         int readable();
 
-        /** Empties it. */
+        /** It has something: empties it, or has the owner of the engine do so in its next round. */
         void drain();
     }
 
@@ -50,16 +48,19 @@ public final class SocketPoller {
     private final MemorySegment taken;
     private final MemorySegment one;
     private final Object waking = new Object();
-    private final @Nullable Source source;
+    private final Source[] sources;
+    /** The last entry is that of one more descriptor. */
+    private final int alsoEntry;
+    private final int entries;
     private boolean isClosed;
     /** Of the waiting thread: whether the system has said whether {@link #awaitAlso one more descriptor} has something. */
     private boolean isAlsoAsked;
 
     /**
      * @param arena may be closed after this object
-     * @param source by which other processes end a wait, null if none does
+     * @param sources by which other processes end a wait
      */
-    public SocketPoller(Arena arena, @Nullable Source source) throws LinuxSocket.Refused {
+    public SocketPoller(Arena arena, Source... sources) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
         wakerCalls = new LinuxCalls(arena);
         epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
@@ -69,18 +70,26 @@ public final class SocketPoller {
             LinuxCalls.close(epoll);
         }
         eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
-        this.source = source;
-        polled = arena.allocate(ENTRIES * POLL_ENTRY, 8);
-        also = polled.asSlice(ALSO_ENTRY);
+        this.sources = sources.clone();
+        alsoEntry = sourceEntry(sources.length);
+        entries = alsoEntry / POLL_ENTRY + 1;
+        polled = arena.allocate((long) entries * POLL_ENTRY, 8);
+        also = polled.asSlice(alsoEntry);
         entry(0, epoll);
         entry(POLL_ENTRY, eventfd);
+        for (int i = 0; i < sources.length; i++) {
+            entry(sourceEntry(i), sources[i].readable());
+        }
         // poll(2) ignores negative descriptors.
-        entry(SOURCE_ENTRY, source == null ? -1 : source.readable());
-        entry(ALSO_ENTRY, -1);
+        entry(alsoEntry, -1);
         timeout = arena.allocate(16, 8);
         taken = arena.allocate(16, 8);
         one = arena.allocate(8, 8);
         one.set(JAVA_LONG, 0, 1);
+    }
+
+    private static int sourceEntry(int index) {
+        return FIRST_SOURCE_ENTRY + index * POLL_ENTRY;
     }
 
     /** Writes a {@code struct pollfd}. */
@@ -138,7 +147,7 @@ public final class SocketPoller {
             timeout.set(JAVA_LONG, 8, waitNs % SECOND_NS);
             until = timeout;
         }
-        int ready = waiterCalls.ppoll(polled, ENTRIES, until);
+        int ready = waiterCalls.ppoll(polled, entries, until);
         isAlsoAsked = ready >= 0;
         if (ready <= 0) {
             // After a signal the call returns early, which does no harm.
@@ -148,8 +157,10 @@ public final class SocketPoller {
         if (isWoken) {
             waiterCalls.read(eventfd, taken);
         }
-        if (source != null && polled.get(JAVA_SHORT, SOURCE_ENTRY + REVENTS) != 0) {
-            source.drain();
+        for (int i = 0; i < sources.length; i++) {
+            if (polled.get(JAVA_SHORT, sourceEntry(i) + REVENTS) != 0) {
+                sources[i].drain();
+            }
         }
         return isWoken || polled.get(JAVA_SHORT, REVENTS) != 0;
     }
@@ -160,7 +171,7 @@ public final class SocketPoller {
      * @param descriptor negative for none
      */
     public void awaitAlso(int descriptor) {
-        polled.set(JAVA_INT, ALSO_ENTRY, descriptor);
+        polled.set(JAVA_INT, alsoEntry, descriptor);
         isAlsoAsked = false;
     }
 
@@ -168,13 +179,13 @@ public final class SocketPoller {
     public boolean endAlso() {
         boolean hasSomething;
         if (isAlsoAsked) {
-            hasSomething = polled.get(JAVA_SHORT, ALSO_ENTRY + REVENTS) != 0;
+            hasSomething = polled.get(JAVA_SHORT, alsoEntry + REVENTS) != 0;
         } else {
             timeout.set(JAVA_LONG, 0, 0);
             timeout.set(JAVA_LONG, 8, 0);
             hasSomething = waiterCalls.ppoll(also, 1, timeout) > 0;
         }
-        polled.set(JAVA_INT, ALSO_ENTRY, -1);
+        polled.set(JAVA_INT, alsoEntry, -1);
         return hasSomething;
     }
 
@@ -184,7 +195,7 @@ public final class SocketPoller {
         timeout.set(JAVA_LONG, 0, 0);
         timeout.set(JAVA_LONG, 8, 0);
         String polling = LinuxAccess.refusal("ppoll",
-                waiterCalls.ppollOrFail(polled, ENTRIES, timeout));
+                waiterCalls.ppollOrFail(polled, entries, timeout));
         return polling != null
                 ? polling
                 : LinuxAccess.refusal("epoll_wait",

@@ -110,7 +110,9 @@ public final class LinuxNetwork implements DatagramNetwork {
         memory = use == SharedMemoryUse.NEVER ? null
                 : openMemory(shared, use == SharedMemoryUse.ALL);
         try {
-            poller = new SocketPoller(pollerMemory, memory == null ? null : memory.pipe());
+            poller = memory == null
+                    ? new SocketPoller(pollerMemory)
+                    : new SocketPoller(pollerMemory, memory.wakeSources());
         } catch (LinuxSocket.Refused e) {
             giveUp();
             throw e.during("open device", "the system gives nothing to wait with");

@@ -12,6 +12,7 @@ import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.MemoryCalls;
 import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
 import io.rdma4j.softnic.network.linux.calls.SharedPages;
+import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.sharing.MailboxTable;
 import io.rdma4j.softnic.network.linux.sharing.SharedPort;
 import io.rdma4j.softnic.network.ring.LentSection;
@@ -54,6 +55,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final long nonce = newNonce();
     private final SharedPages pages;
     private final WakePipe pipe;
+    private final ProcessWatch processes;
     private final Mailbox mailbox;
     private final LendablePages lendable;
     private final BorrowedPages borrowed = new BorrowedPages();
@@ -66,6 +68,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final List<RingPath> unannounced = new ArrayList<>();
     /** By their inodes. */
     private final Map<Long, WakePipe> wakers = new HashMap<>();
+    /** What was not reported yet. */
+    private final List<Ended> ended = new ArrayList<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
@@ -108,6 +112,13 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             pages.close();
             throw e;
         }
+        try {
+            processes = new ProcessWatch();
+        } catch (LinuxSocket.Refused e) {
+            pipe.close();
+            pages.close();
+            throw e;
+        }
     }
 
     private static long newNonce() {
@@ -115,9 +126,9 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         return Math.max(1, MemoryCalls.random() >>> 1);
     }
 
-    /** {@return the pipe that wakes a thread that waits for this device} */
-    public WakePipe pipe() {
-        return pipe;
+    /** {@return what wakes a thread that waits for this device: packets of other processes, and their ends} */
+    public SocketPoller.Source[] wakeSources() {
+        return new SocketPoller.Source[]{pipe, processes};
     }
 
     // ---------------------------------------------------------------- being found
@@ -155,6 +166,9 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     // ---------------------------------------------------------------- finding others
 
+    /** An address of a process that has ended, and its prefix. */
+    private record Ended(Gid address, int prefix) {}
+
     /** Another device, and the way to it once it was looked for. */
     private static final class Neighbour {
         final MailboxTable.Entry entry;
@@ -181,6 +195,13 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public @Nullable MemoryPath path(Path path, int queuePair) {
+        Neighbour neighbour = neighbour(path, queuePair);
+        return neighbour != null && (isForOwn || neighbour.entry.nonce() != nonce)
+                ? pathTo(neighbour)
+                : null;
+    }
+
+    private @Nullable Neighbour neighbour(Path path, int queuePair) {
         // A lost address sends nothing, like a closed port.
         if (isClosed || !published.containsKey(path.source())) {
             return null;
@@ -192,9 +213,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         int prefix = shared.firstPrefix(queuePair);
         for (Neighbour neighbour : candidates) {
-            if (neighbour.entry.prefix() == prefix
-                    && (isForOwn || neighbour.entry.nonce() != nonce)) {
-                return pathTo(neighbour);
+            if (neighbour.entry.prefix() == prefix) {
+                return neighbour;
             }
         }
         return null;
@@ -207,6 +227,10 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             return;
         }
         seenChanges = changes;
+        if (processes.isAnyWatched()) {
+            // Before what they had is forgotten here.
+            noteEnded();
+        }
         Map<Long, Neighbour> present = new HashMap<>();
         Map<Gid, List<Neighbour>> found = new HashMap<>();
         for (MailboxTable.Entry entry : table.all()) {
@@ -220,6 +244,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
                 before.path.close();
             }
         }
+        processes.keepThoseOf(present.keySet());
         neighbours.clear();
         neighbours.putAll(present);
         borrowed.keepThoseOf(present.keySet());
@@ -326,6 +351,48 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         public void close() {
             waker.close();
             pages.close();
+        }
+    }
+
+    // ---------------------------------------------------------------- the ends of others
+
+    @Override
+    public void watch(Path path, int queuePair) {
+        Neighbour neighbour = neighbour(path, queuePair);
+        if (neighbour != null && neighbour.entry.process() != process) {
+            processes.watch(neighbour.entry.process(), neighbour.entry.nonce());
+        }
+    }
+
+    @Override
+    public void reportEnded(EndHandler handler) {
+        if (isClosed) {
+            return;
+        }
+        if (processes.isDue(nowNs)) {
+            noteEnded();
+        }
+        for (int i = ended.size() - 1; i >= 0; i--) {
+            Ended next = ended.get(i);
+            if (!mailbox.holdsPacketsOf(next.prefix())) {
+                ended.remove(i);
+                handler.onProcessEnded(next.address(),
+                        number -> shared.firstPrefix(number) == next.prefix());
+            }
+        }
+    }
+
+    private void noteEnded() {
+        for (long over : processes.takeEnded(nowNs)) {
+            Neighbour gone = neighbours.get(over);
+            if (gone == null) {
+                continue;
+            }
+            byAddress.forEach((address, those) -> {
+                if (List.of(those).contains(gone)) {
+                    ended.add(new Ended(address, gone.entry.prefix()));
+                }
+            });
         }
     }
 
@@ -437,6 +504,9 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
     public long nextDueNs() {
+        if (!ended.isEmpty()) {
+            return nowNs;
+        }
         return Math.min(Math.min(restDueNs, sectionsDueNs), mailbox.sweepDueNs(nowNs));
     }
 
@@ -514,6 +584,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private void free() {
         lendable.close();
         borrowed.close();
+        processes.close();
         pipe.close();
         pages.close();
     }

@@ -82,7 +82,7 @@ public final class RouteSocket implements AutoCloseable {
         error = new ErrorNumber(arena);
         request = arena.allocate(HEADER + LINK_BODY, 8);
         buffer = arena.allocate(BUFFER, 8);
-        poller = new SocketPoller(arena, null);
+        poller = new SocketPoller(arena);
         poller.watch(descriptor);
     }
 

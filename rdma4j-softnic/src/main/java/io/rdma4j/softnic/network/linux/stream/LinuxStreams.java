@@ -86,7 +86,7 @@ public final class LinuxStreams implements StreamNetwork {
             events = new EpollEvents(arena);
             between = arena.allocate(BETWEEN_BYTES, 64).asByteBuffer();
             // Last, so that nothing has to be closed but the arena.
-            poller = new SocketPoller(arena, null);
+            poller = new SocketPoller(arena);
         } catch (LinuxSocket.Refused e) {
             arena.close();
             throw e.during("open device", "the system gives nothing to wait with");

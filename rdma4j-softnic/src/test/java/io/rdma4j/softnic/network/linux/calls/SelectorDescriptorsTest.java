@@ -25,7 +25,7 @@ class SelectorDescriptorsTest {
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final Arena arena = Arena.ofShared();
-    private final SocketPoller poller = new SocketPoller(arena, null);
+    private final SocketPoller poller = new SocketPoller(arena);
     private final List<Selector> selectors = new ArrayList<>();
 
     SelectorDescriptorsTest() throws Exception {}
