@@ -401,7 +401,7 @@ class ConnectionManagerTest extends CmPair {
         server.manager.onPeerEnded(CLIENT, number -> number == had, nowNs);
         server.connection().disconnect(nowNs);
         assertThat(server.manager.hasOutgoing()).as("nobody is there to be told").isFalse();
-        run(100);
+        settle();
         assertThat(server.events).endsWith("disconnected", "time-wait over");
     }
 
