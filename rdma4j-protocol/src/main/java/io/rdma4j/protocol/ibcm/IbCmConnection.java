@@ -495,8 +495,21 @@ public final class IbCmConnection implements CmTimer, CmSending.Asker {
         }
     }
 
-    /** The peer has forgotten this connection: it asks for a new one with the same queue pair, or its process has ended. */
+    /** The process of the peer has ended. */
     void onPeerEnded(long nowNs) {
+        if (state == State.REPLY_RECEIVED) {
+            Events handler = events;
+            closed();
+            if (handler != null) {
+                handler.onUnreachable(Errno.ECONNRESET);
+            }
+        } else {
+            onStale(nowNs);
+        }
+    }
+
+    /** The peer has forgotten this connection: it asks for a new one with the same queue pair. */
+    void onStale(long nowNs) {
         if (isConnected()) {
             ended(nowNs);
         }

@@ -226,7 +226,7 @@ public final class IbConnectionManager {
         IbCmConnection stale = byRemoteQueuePair
                 .get(new RemoteKey(peer.remote(), request.queuePair()));
         if (stale != null) {
-            stale.onPeerEnded(nowNs);
+            stale.onStale(nowNs);
             return RejectReason.STALE_CONNECTION;
         }
         if (Mtu.ofCode(request.pathMtu()) == null) {
@@ -266,7 +266,7 @@ public final class IbConnectionManager {
                 .get(new RemoteKey(peer.remote(), reply.queuePair()));
         if (stale != null && stale.isConnected() && !connection.knowsPeer()) {
             // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
-            stale.onPeerEnded(nowNs);
+            stale.onStale(nowNs);
             connection.refuseStale(reply);
         } else {
             connection.onReply(reply);
@@ -419,14 +419,14 @@ public final class IbConnectionManager {
     }
 
     /**
-     * The process at the other end has ended, and cannot say so: its connections are over, as with its DREQ.
+     * The process at the other end has ended, and cannot say so: its connections are over, as with its DREQ, and those that it has accepted do not come to stand.
      *
      * @param remote its address
      * @param hadQueuePair whether it had the queue pair of a number there
      */
     public void onPeerEnded(Gid remote, IntPredicate hadQueuePair, long nowNs) {
         for (IbCmConnection connection : List.copyOf(byLocalId.values())) {
-            if (connection.isTowards(remote) && connection.isConnected()
+            if (connection.isTowards(remote) && connection.knowsPeer()
                     && hadQueuePair.test(connection.remoteQueuePair())) {
                 connection.onPeerEnded(nowNs);
             }

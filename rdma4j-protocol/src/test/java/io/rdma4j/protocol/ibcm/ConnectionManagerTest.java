@@ -406,6 +406,20 @@ class ConnectionManagerTest extends CmPair {
     }
 
     @Test
+    void endOfThePeersProcessEndsAConnectionThatItHasAccepted() throws Exception {
+        listen(5);
+        client.acceptsAtOnce = false;
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("reply");
+        client.manager.onPeerEnded(SERVER, number -> number == 0x222222, nowNs);
+        assertThat(client.events).containsExactly("reply", "unreachable ECONNRESET");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> client.connection().establish());
+        assertThat(client.manager.connectionCount()).isZero();
+    }
+
+    @Test
     void endOfThePeersProcessEndsTheWaitForItsConfirmation() throws Exception {
         listen(5);
         client.connect(new ConnectionParameters());

@@ -92,7 +92,12 @@ public interface SharedMemory {
     /** Sees to it that {@link #reportEnded} reports the end of the process that has a queue pair, if this memory reaches it. */
     default void watch(Path path, int queuePair) {}
 
-    /** Reports processes that have ended since. After {@link #receive}. */
+    /** {@return whether processes have ended that {@link #reportEnded} has not reported} What they have sent is there then. */
+    default boolean hasEnded() {
+        return false;
+    }
+
+    /** Reports processes that have ended, of which {@link #receive} has left nothing. After {@link #hasEnded}, {@link #receive} and the ports. */
     default void reportEnded(EndHandler handler) {}
 
     /** Wakes sleeping readers to which something was sent. */

@@ -35,6 +35,8 @@ final class PacketReceiver {
     private int hits;
     /** A port had more than was taken when all were asked last. */
     private boolean isMoreAtPorts;
+    /** Processes had ended before the last call, which has emptied all ports. */
+    private boolean hasAllOfEnded;
 
     /**
      * @param ofPorts gets the packets of ports
@@ -55,10 +57,19 @@ final class PacketReceiver {
      * @return whether there is more to receive at once
      */
     boolean receive(long nowNs, boolean isOften) {
+        // First: what they have sent is there by now.
+        boolean isAnyOver = memory != null && memory.hasEnded();
+        hasAllOfEnded = false;
         int received = receiveFromMemory();
         boolean more = received >= BUDGET;
         hasReceived = received > 0;
-        if (network.takePortsQuiet() && !isMoreAtPorts) {
+        boolean areQuiet = network.takePortsQuiet() && !isMoreAtPorts;
+        if (isAnyOver) {
+            boolean isMore = receiveFromAll();
+            hasAllOfEnded = !isMore;
+            return isMore || more;
+        }
+        if (areQuiet) {
             // The system has just checked them all: who was woken through memory need not do it again.
             briefPolls.onAllChecked(nowNs);
             busy = hasReceived ? MEMORY : busy;
@@ -110,6 +121,11 @@ final class PacketReceiver {
         }
         isMoreAtPorts = more;
         return more;
+    }
+
+    /** {@return whether processes have ended of which nothing is left at the ports} */
+    boolean hasAllOfEnded() {
+        return hasAllOfEnded;
     }
 
     /** {@return whether the last packets came through memory} */

@@ -245,7 +245,7 @@ final class RoceLink implements Link {
         if (!isClosed && management.deadlineNs() <= nowNs) {
             unreachables.look();
         }
-        if (memory != null) {
+        if (memory != null && receiver.hasAllOfEnded()) {
             memory.reportEnded((address, hadQueuePair) -> management.onProcessEnded(address,
                     hadQueuePair, nowNs));
         }

@@ -109,6 +109,10 @@ public final class Mailbox {
 
     /** {@return whether packets of a process are still to be received} */
     public boolean holdsPacketsOf(int prefix) {
+        if (RingLayout.getInt(memory, RingLayout.CHANGES_AT) != seenChanges) {
+            // Perhaps it has begun to write again.
+            return true;
+        }
         for (RingReader ring : active) {
             long owner = ring.owner();
             if (owner != 0 && ring.ownerPrefix(owner) == prefix && !ring.hasNothing()) {

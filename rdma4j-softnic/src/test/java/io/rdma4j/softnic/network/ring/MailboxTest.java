@@ -120,6 +120,22 @@ class MailboxTest {
     // ---------------------------------------------------------------- writers that have gone
 
     @Test
+    void packetsOfAWriterAreHeldUntilTheyAreRead() {
+        RingPath path = both.claim(1);
+        RingPath other = both.claim(2);
+        assertThat(both.mailbox.holdsPacketsOf(1)).isFalse();
+        path.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        assertThat(both.mailbox.holdsPacketsOf(1)).as("before it is found").isTrue();
+        both.receive(10);
+        path.send(both.packet(TwoProcesses.WRITER, 2, 10), 0);
+        assertThat(both.mailbox.holdsPacketsOf(1)).isTrue();
+        assertThat(both.mailbox.holdsPacketsOf(2)).as("of another writer").isFalse();
+        other.send(both.packet(TwoProcesses.WRITER, 1, 10), 0);
+        both.receive(10);
+        assertThat(both.mailbox.holdsPacketsOf(1)).isFalse();
+    }
+
+    @Test
     void mailboxWithoutWritersIsNotLookedAfter() {
         both.receive(1);
         assertThat(both.mailbox.sweepDueNs(5)).isEqualTo(Long.MAX_VALUE);

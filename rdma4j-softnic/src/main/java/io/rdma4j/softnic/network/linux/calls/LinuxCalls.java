@@ -17,6 +17,8 @@ import static io.rdma4j.softnic.network.linux.calls.CFunction.address;
 public final class LinuxCalls {
     /** No such file. */
     static final int ENOENT = 2;
+    /** No such process. */
+    public static final int ESRCH = 3;
     /** Interrupted by a signal. */
     public static final int EINTR = 4;
     /** The kernel has no memory. */

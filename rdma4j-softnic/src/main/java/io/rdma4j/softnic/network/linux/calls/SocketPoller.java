@@ -29,7 +29,7 @@ public final class SocketPoller {
     private static final int REVENTS = 6;
     private static final long SECOND_NS = 1_000_000_000;
 
-    /** A descriptor by which other processes end a wait. */
+    /** A descriptor by which other processes end a wait, by what they write or by their own end. */
     public interface Source {
         /** {@return the file descriptor to read from} */
         int readable();

@@ -68,8 +68,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final List<RingPath> unannounced = new ArrayList<>();
     /** By their inodes. */
     private final Map<Long, WakePipe> wakers = new HashMap<>();
-    /** What was not reported yet. */
-    private final List<Ended> ended = new ArrayList<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
@@ -166,9 +164,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     // ---------------------------------------------------------------- finding others
 
-    /** An address of a process that has ended, and its prefix. */
-    private record Ended(Gid address, int prefix) {}
-
     /** Another device, and the way to it once it was looked for. */
     private static final class Neighbour {
         final MailboxTable.Entry entry;
@@ -227,10 +222,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             return;
         }
         seenChanges = changes;
-        if (processes.isAnyWatched()) {
-            // Before what they had is forgotten here.
-            noteEnded();
-        }
         Map<Long, Neighbour> present = new HashMap<>();
         Map<Gid, List<Neighbour>> found = new HashMap<>();
         for (MailboxTable.Entry entry : table.all()) {
@@ -244,7 +235,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
                 before.path.close();
             }
         }
-        processes.keepThoseOf(present.keySet());
         neighbours.clear();
         neighbours.putAll(present);
         borrowed.keepThoseOf(present.keySet());
@@ -359,40 +349,32 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     @Override
     public void watch(Path path, int queuePair) {
         Neighbour neighbour = neighbour(path, queuePair);
-        if (neighbour != null && neighbour.entry.process() != process) {
-            processes.watch(neighbour.entry.process(), neighbour.entry.nonce());
+        if (neighbour == null || neighbour.entry.process() == process) {
+            return;
+        }
+        int first = neighbour.entry.prefix();
+        long watched = neighbour.entry.process();
+        boolean isNew = processes.watch(watched,
+                ProcessWatch.Peer.of(path.destination(), first, queuePair));
+        if (isNew && isDead(first)) {
+            processes.end(watched);
         }
     }
 
     @Override
-    public void reportEnded(EndHandler handler) {
-        if (isClosed) {
-            return;
-        }
-        if (processes.isDue(nowNs)) {
-            noteEnded();
-        }
-        for (int i = ended.size() - 1; i >= 0; i--) {
-            Ended next = ended.get(i);
-            if (!mailbox.holdsPacketsOf(next.prefix())) {
-                ended.remove(i);
-                handler.onProcessEnded(next.address(),
-                        number -> shared.firstPrefix(number) == next.prefix());
-            }
-        }
+    public boolean hasEnded() {
+        return !isClosed && !processes.ended(nowNs).isEmpty();
     }
 
-    private void noteEnded() {
-        for (long over : processes.takeEnded(nowNs)) {
-            Neighbour gone = neighbours.get(over);
-            if (gone == null) {
-                continue;
+    @Override
+    public void reportEnded(EndHandler handler) {
+        List<ProcessWatch.Peer> ended = processes.ended(nowNs);
+        for (int i = ended.size() - 1; i >= 0; i--) {
+            ProcessWatch.Peer next = ended.get(i);
+            if (!mailbox.holdsPacketsOf(next.first())) {
+                ended.remove(i);
+                handler.onProcessEnded(next.address(), next::had);
             }
-            byAddress.forEach((address, those) -> {
-                if (List.of(those).contains(gone)) {
-                    ended.add(new Ended(address, gone.entry.prefix()));
-                }
-            });
         }
     }
 
@@ -504,7 +486,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
     public long nextDueNs() {
-        if (!ended.isEmpty()) {
+        if (processes.hasEnded()) {
             return nowNs;
         }
         return Math.min(Math.min(restDueNs, sectionsDueNs), mailbox.sweepDueNs(nowNs));

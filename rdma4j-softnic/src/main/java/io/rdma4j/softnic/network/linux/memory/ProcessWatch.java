@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.softnic.network.linux.memory;
 
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.linux.calls.EpollEvents;
 import io.rdma4j.softnic.network.linux.calls.LinuxCalls;
 import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.ProcessFiles;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
+import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * Says which of some processes have ended. The end of one ends the wait of a thread that sleeps in the network; a thread that never sleeps
- * asks once a second. For the owner of the engine, but for {@link #drain}. Source: pidfd_open(2).
+ * Notices the ends of the processes that a device is connected to. The end of one ends the wait of a thread that sleeps in the network;
+ * threads that never sleep ask once a second. For the owner of the engine, but for {@link #drain}. Source: pidfd_open(2).
  */
 final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ProcessWatch.class.getName());
@@ -29,11 +32,31 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
     private final LinuxCalls calls;
     private final EpollEvents events;
     private final int epoll;
-    /** The descriptors of the processes, by their keys. */
-    private final Map<Long, Integer> watched = new HashMap<>();
+    private final Map<Long, Watched> watched = new HashMap<>();
+    private final List<Peer> ended = new ArrayList<>();
     /** A thread that slept was woken by the end of one. */
     private volatile boolean isAnyOver;
     private long askedNs;
+
+    /**
+     * What a process has that the device is connected to.
+     *
+     * @param address of its device
+     * @param first the first prefix of its process
+     * @param prefix that of its queue pairs
+     */
+    record Peer(Gid address, int first, int prefix) {
+        static Peer of(Gid address, int first, int queuePair) {
+            return new Peer(address, first, queuePair >>> PortSharing.QUEUE_PAIR_BITS);
+        }
+
+        boolean had(int queuePair) {
+            return queuePair >>> PortSharing.QUEUE_PAIR_BITS == prefix;
+        }
+    }
+
+    /** A process, by a descriptor that is readable once it has ended. */
+    private record Watched(int descriptor, Set<Peer> peers) {}
 
     /** @throws LinuxSocket.Refused if the system gives nothing to wait with */
     ProcessWatch() throws LinuxSocket.Refused {
@@ -55,68 +78,71 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
     }
 
     /**
-     * Watches a process, unless it is watched already, or the system does not let this process do so.
+     * Watches the process of a peer. If there is none any more, that is its end; if the system does not let this process watch it, its end is not
+     * noticed.
      *
      * @param process as {@link io.rdma4j.softnic.network.linux.calls.ProcessIdentity} names it
-     * @param key what {@link #takeEnded} says when it has ended; each process has one of its own
+     * @return whether it was not watched before, and is now: then its number may be that of another process by now, and the caller makes sure that it lives
      */
-    void watch(long process, long key) {
-        if (watched.containsKey(key)) {
-            return;
+    boolean watch(long process, Peer peer) {
+        Watched known = watched.get(process);
+        if (known != null) {
+            known.peers.add(peer);
+            return false;
         }
-        int descriptor = -1;
-        try (Arena call = Arena.ofConfined()) {
-            descriptor = ProcessFiles.openProcess(process);
-            LinuxSocket.Refused.unlessDone(calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
-                    EpollEvents.one(call, EpollEvents.EPOLLIN, key)), "epoll_ctl");
-            watched.put(key, descriptor);
+        try {
+            watched.put(process, new Watched(open(process), new LinkedHashSet<>(Set.of(peer))));
+            return true;
         } catch (LinuxSocket.Refused e) {
-            if (descriptor >= 0) {
-                LinuxCalls.close(descriptor);
+            if (e.errno() == LinuxCalls.ESRCH) {
+                ended.add(peer);
+            } else {
+                LOG.log(System.Logger.Level.DEBUG, "the end of a process is not noticed", e);
             }
-            LOG.log(System.Logger.Level.DEBUG, "the end of a process is not seen", e);
+            return false;
         }
     }
 
-    /** {@return whether any process is watched} */
-    boolean isAnyWatched() {
-        return !watched.isEmpty();
-    }
-
-    /** Watches the others no longer. */
-    void keepThoseOf(Set<Long> keys) {
-        List.copyOf(watched.keySet()).forEach(key -> {
-            if (!keys.contains(key)) {
-                forget(key);
-            }
-        });
-    }
-
-    private void forget(long key) {
-        Integer descriptor = watched.remove(key);
-        if (descriptor != null) {
-            // The set forgets it with that, for nobody else has it.
+    private int open(long process) throws LinuxSocket.Refused {
+        int descriptor = ProcessFiles.openProcess(process);
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket.Refused.unlessDone(calls.epollCtl(epoll, EPOLL_CTL_ADD, descriptor,
+                    EpollEvents.one(call, EpollEvents.EPOLLIN, process)), "epoll_ctl");
+            return descriptor;
+        } catch (LinuxSocket.Refused e) {
             LinuxCalls.close(descriptor);
+            throw e;
         }
     }
 
-    /** {@return whether it is time for {@link #takeEnded}} */
-    boolean isDue(long nowNs) {
-        return isAnyOver || (nowNs - askedNs >= ASK_NS && !watched.isEmpty());
+    /** A process that is watched has ended. */
+    void end(long process) {
+        Watched gone = watched.remove(process);
+        if (gone != null) {
+            // The set forgets it with that, for nobody else has it.
+            LinuxCalls.close(gone.descriptor);
+            ended.addAll(gone.peers);
+        }
     }
 
-    /** {@return the keys of those that have ended, which are watched no longer} */
-    List<Long> takeEnded(long nowNs) {
-        askedNs = nowNs;
-        isAnyOver = false;
-        List<Long> ended = new ArrayList<>();
-        events.count = LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST);
-        for (int i = 0; i < events.count; i++) {
-            long key = events.key(i);
-            forget(key);
-            ended.add(key);
+    /** Looks which processes have ended, if it is time. {@return those of the peers that nobody has taken out of this list, to be changed by the caller} */
+    List<Peer> ended(long nowNs) {
+        if (isAnyOver || (nowNs - askedNs >= ASK_NS && !watched.isEmpty())) {
+            askedNs = nowNs;
+            isAnyOver = false;
+            do {
+                events.count = LinuxCalls.epollWait(epoll, events.address(), EpollEvents.MOST);
+                for (int i = 0; i < events.count; i++) {
+                    end(events.key(i));
+                }
+            } while (events.count == EpollEvents.MOST);
         }
         return ended;
+    }
+
+    /** {@return whether {@link #ended} has any at present} */
+    boolean hasEnded() {
+        return !ended.isEmpty();
     }
 
     @Override
@@ -124,7 +150,7 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
         return epoll;
     }
 
-    /** What has ended stays there until the owner of the engine has taken it. */
+    /** What has ended stays there until the owner of the engine looks. */
     @Override
     public void drain() {
         isAnyOver = true;
@@ -132,7 +158,8 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
 
     @Override
     public void close() {
-        List.copyOf(watched.keySet()).forEach(this::forget);
+        List.copyOf(watched.keySet()).forEach(this::end);
+        ended.clear();
         LinuxCalls.close(epoll);
         arena.close();
     }

@@ -5,6 +5,7 @@ import io.rdma4j.softnic.network.linux.calls.LinuxSocket;
 import io.rdma4j.softnic.network.linux.calls.ProcessIdentity;
 import io.rdma4j.softnic.network.linux.calls.SocketPoller;
 import io.rdma4j.softnic.network.linux.datagram.LinuxNetwork;
+import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -12,19 +13,22 @@ import org.junit.jupiter.api.Timeout;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-@Timeout(30)
+@Timeout(60)
 class ProcessWatchTest {
     private static final long NOW_NS = 5;
+    private static final int MANY = 100;
+    private static final Gid ADDRESS = Gid.of(InetAddress.ofLiteral("127.0.0.9"));
+
     private final List<Process> processes = new ArrayList<>();
 
     @BeforeEach
@@ -51,24 +55,29 @@ class ProcessWatchTest {
         return ProcessIdentity.inThisNamespace(process.pid());
     }
 
+    /** {@return what a process has whose queue pairs have a prefix} */
+    private static ProcessWatch.Peer peer(int prefix) {
+        return ProcessWatch.Peer.of(ADDRESS, prefix, prefix << 16 | 5);
+    }
+
     @Test
-    void endOfAProcessEndsAWaitAndIsTakenOnce() throws Exception {
+    void endOfAProcessEndsAWait() throws Exception {
         try (Arena arena = Arena.ofShared(); ProcessWatch watch = new ProcessWatch()) {
             SocketPoller poller = new SocketPoller(arena, watch);
             try {
                 Process first = start();
-                watch.watch(identity(first), 1);
-                watch.watch(identity(start()), 2);
+                assertThat(watch.watch(identity(first), peer(1))).isTrue();
+                assertThat(watch.watch(identity(start()), peer(2))).isTrue();
                 assertThat(poller.await(0)).as("sockets").isFalse();
-                assertThat(watch.isDue(NOW_NS)).isFalse();
+                assertThat(watch.ended(NOW_NS)).isEmpty();
                 first.destroyForcibly();
                 assertThat(poller.await(Long.MAX_VALUE)).as("sockets").isFalse();
-                assertThat(watch.isDue(NOW_NS)).isTrue();
-                assertThat(watch.takeEnded(NOW_NS)).containsExactly(1L);
-                assertThat(watch.isDue(NOW_NS)).isFalse();
+                assertThat(watch.hasEnded()).as("before anybody has looked").isFalse();
+                assertThat(watch.ended(NOW_NS)).containsExactly(peer(1));
+                assertThat(watch.hasEnded()).isTrue();
+                watch.ended(NOW_NS).clear();
                 assertThat(poller.await(0)).isFalse();
-                assertThat(watch.isDue(NOW_NS)).as("said already").isFalse();
-                assertThat(watch.isAnyWatched()).isTrue();
+                assertThat(watch.ended(NOW_NS)).as("said already").isEmpty();
             } finally {
                 poller.close();
             }
@@ -78,57 +87,94 @@ class ProcessWatchTest {
     @Test
     void whoNeverSleepsAsksOnceInAWhile() throws Exception {
         try (ProcessWatch watch = new ProcessWatch()) {
-            assertThat(watch.isDue(ProcessWatch.ASK_NS)).as("nobody is watched").isFalse();
             Process process = start();
-            watch.watch(identity(process), 7);
+            watch.watch(identity(process), peer(7));
             process.destroyForcibly().waitFor();
-            assertThat(watch.isDue(NOW_NS)).isFalse();
-            assertThat(watch.isDue(ProcessWatch.ASK_NS)).isTrue();
-            assertThat(watch.takeEnded(ProcessWatch.ASK_NS)).containsExactly(7L);
-            assertThat(watch.isAnyWatched()).isFalse();
+            assertThat(watch.ended(NOW_NS)).isEmpty();
+            assertThat(watch.ended(ProcessWatch.ASK_NS)).containsExactly(peer(7));
         }
     }
 
     @Test
-    void processThatIsForgottenIsNotReported() throws Exception {
+    void allThatAProcessHasEndsWithIt() throws Exception {
         try (ProcessWatch watch = new ProcessWatch()) {
-            Process forgotten = start();
-            Process kept = start();
-            watch.watch(identity(forgotten), 1);
-            watch.watch(identity(kept), 2);
-            watch.watch(identity(forgotten), 2);
-            watch.keepThoseOf(Set.of(2L, 3L));
-            forgotten.destroyForcibly().waitFor();
-            assertThat(watch.takeEnded(NOW_NS)).isEmpty();
-            kept.destroyForcibly().waitFor();
-            assertThat(watch.takeEnded(NOW_NS)).containsExactly(2L);
+            Process process = start();
+            assertThat(watch.watch(identity(process), peer(1))).isTrue();
+            assertThat(watch.watch(identity(process), peer(2))).isFalse();
+            assertThat(watch.watch(identity(process), peer(1))).isFalse();
+            process.destroyForcibly().waitFor();
+            assertThat(watch.ended(ProcessWatch.ASK_NS)).containsExactly(peer(1), peer(2));
+            assertThat(peer(2).had(2 << 16 | 77)).isTrue();
+            assertThat(peer(2).had(1 << 16 | 77)).isFalse();
         }
     }
 
     @Test
-    void processThatIsNotToBeSeenIsNotWatched() throws Exception {
+    void manyMayEndAtOnce() throws Exception {
+        try (ProcessWatch watch = new ProcessWatch()) {
+            for (int i = 1; i <= MANY; i++) {
+                watch.watch(identity(start()), peer(i));
+            }
+            endAll();
+            assertThat(watch.ended(ProcessWatch.ASK_NS)).hasSize(MANY).doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void processThatIsNotThereHasEnded() throws Exception {
         try (ProcessWatch watch = new ProcessWatch()) {
             Process ended = start();
             ended.destroyForcibly().waitFor();
-            watch.watch(identity(ended), 1);
-            long ofAnotherContainer = identity(start()) ^ 1L << Integer.SIZE;
-            watch.watch(ofAnotherContainer, 2);
-            assertThat(watch.isAnyWatched()).isFalse();
+            assertThat(watch.watch(identity(ended), peer(1))).isFalse();
+            assertThat(watch.ended(NOW_NS)).containsExactly(peer(1));
+        }
+    }
+
+    /** Whose number another one has by now, as its caller finds out. */
+    @Test
+    void processThatIsKnownToHaveEndedIsWatchedNoLonger() throws Exception {
+        try (ProcessWatch watch = new ProcessWatch()) {
+            Process other = start();
+            watch.watch(identity(other), peer(1));
+            watch.end(identity(other));
+            watch.end(identity(other));
+            other.destroyForcibly().waitFor();
+            assertThat(watch.ended(ProcessWatch.ASK_NS)).containsExactly(peer(1));
         }
     }
 
     @Test
-    void aClosedWatchLeavesNoDescriptor() throws LinuxSocket.Refused, IOException {
-        ProcessWatch watch = new ProcessWatch();
-        watch.watch(identity(start()), 1);
-        int before = descriptors();
-        watch.close();
-        assertThat(descriptors()).isEqualTo(before - 2);
+    void processOfAnotherContainerIsNotWatched() throws Exception {
+        try (ProcessWatch watch = new ProcessWatch()) {
+            Process process = start();
+            assertThat(watch.watch(identity(process) ^ 1L << Integer.SIZE, peer(1))).isFalse();
+            process.destroyForcibly().waitFor();
+            assertThat(watch.ended(ProcessWatch.ASK_NS)).isEmpty();
+        }
     }
 
-    private static int descriptors() throws IOException {
+    @Test
+    void watchLeavesNoDescriptor() throws LinuxSocket.Refused, IOException {
+        long before = descriptors();
+        ProcessWatch watch = new ProcessWatch();
+        watch.watch(identity(start()), peer(1));
+        assertThat(descriptors()).isEqualTo(before + 1);
+        watch.close();
+        assertThat(descriptors()).isEqualTo(before);
+    }
+
+    /** {@return how many descriptors of processes this one has} */
+    private static long descriptors() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-            return (int) files.count();
+            return files.filter(ProcessWatchTest::isOfProcess).count();
+        }
+    }
+
+    private static boolean isOfProcess(Path file) {
+        try {
+            return Files.readSymbolicLink(file).toString().contains("pidfd");
+        } catch (IOException closedMeanwhile) {
+            return false;
         }
     }
 }
