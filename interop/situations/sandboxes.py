@@ -23,7 +23,9 @@ OPTIONS = "SocketOption"
 REFUSING = Path(__file__).resolve().parent / "refusing.py"
 # A function of the C library, and the system calls behind it.
 BEHIND = {"recv": ["recvfrom"], "send": ["sendto"], "pread": ["pread64"], "pwrite": ["pwrite64"], "eventfd": ["eventfd2"],
-          "epoll_wait": ["epoll_wait", "epoll_pwait"], "poll": ["poll", "ppoll"], "accept": ["accept", "accept4"]}
+          "epoll_wait": ["epoll_wait", "epoll_pwait"], "poll": ["poll", "ppoll"], "accept": ["accept", "accept4"],
+          # By its number, for older C libraries have no function for it.
+          "syscall": ["pidfd_open"]}
 # Without them no JVM starts, or they are no system calls, or they are refused one option or command at a time.
 NOT_WHOLE = {"read", "write", "open", "close", "mmap", "munmap", "getpagesize", "fcntl", "setsockopt", "getsockopt"}
 # As the code calls them, where the JVM, the shell before it or their loader cannot do without: the length of a file, a number in
@@ -39,6 +41,8 @@ OF_STREAMS = re.compile(r"^(Tcp|LinuxStream)")
 OF_BOTH = re.compile(r"^(LinuxCalls|SocketCalls|SocketAddress|AddressSpace|Route)")
 # What only processes do that meet others at their address: options of this source, and these calls.
 OF_MEETING, ON_MEETING = "UnixSocket", {"F_GET_SEALS", "pread64"}
+# What only a process does that is connected to another one of its host.
+ON_CONNECTING = {"pidfd_open"}
 # Called only where a connection is given up, which none of these trials does.
 NOT_CALLED = {"SO_LINGER"}
 # Called only for memory that a device allocates itself, as perftest's tools have it.
@@ -132,7 +136,7 @@ REFUSALS = {name: call for name, (call, _) in WITH_FILES.items()}
 def refused_of(transport):
     """What is refused of a transport, but for what only processes do that meet others."""
     def is_of(name, files):
-        if name in ON_MEETING | NOT_CALLED or name.startswith("SO_") and files == {OF_MEETING}:
+        if name in ON_MEETING | ON_CONNECTING | NOT_CALLED or name.startswith("SO_") and files == {OF_MEETING}:
             return False
         if transport == "iwarp":
             # Its connections have no messages, and its processes share nothing.
@@ -151,7 +155,7 @@ OLD = ("memfd_create", "sendmmsg", "accept4", "epoll_create1", "ppoll", "pipe2",
        "SO_ATTACH_REUSEPORT_CBPF", "UDP_SEGMENT", "UDP_GRO", "IP_MULTICAST_ALL", "IP_UNICAST_IF", "F_OFD_SETLK")
 # What a process may need to meet one that was there before: it does not listen, and there are no options of packets.
 MEETING = tuple(name for name in REFUSALS
-                if (name in ROCE or name not in IWARP) and name not in {"listen", "accept4", "SO_REUSEADDR", *NOT_CALLED, *OF_LENT_MEMORY}
+                if (name in ROCE or name not in IWARP) and name not in {"listen", "accept4", "SO_REUSEADDR", *NOT_CALLED, *OF_LENT_MEMORY, *ON_CONNECTING}
                 and not name.startswith(("IP_", "IPV6_", "UDP_")))
 
 
@@ -327,6 +331,19 @@ def a_call_is_refused_beside_another_process(net, what):
     net.ping(b, f"{NET4}.0.1", "roce", words=("-p", "7999"))
     refused.require_met()
     warns(net, server, is_due=False)
+
+
+@check(("EPERM", "ENOSYS"), quick=[("ENOSYS",)])
+def the_end_of_the_peers_process_is_not_to_be_seen(net, error):
+    """A client that must not watch the process of its server on the same host, in a sandbox or on a kernel before 5.3: it is served."""
+    a, _ = net.pair()
+    (what,) = ON_CONNECTING
+    refused = Refused(net, what, error)
+    net.server(a, "rping", "-s", "-P", device="roce")
+    client = refused.tool(a, "rping", "-c", "-a", f"{NET4}.0.1", "-C", "3", device="roce", is_refused=True)
+    net.succeeds(client, SECONDS)
+    refused.require_met()
+    warns(net, client, is_due=False)
 
 
 @check(("listen", "accept4", "bind", "sendmsg", "recvmsg", "pwrite64", "F_OFD_SETLK", "SO_REUSEPORT", "AF_UNIX"))
