@@ -8,6 +8,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import java.time.Duration;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,9 +19,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledOnOs(OS.LINUX)
 class SharedMemoryProcessesTest {
     private static final String ADDRESS = Loopback.OWN;
-    private static final int PATIENCE_S = 4;
+    private static final int PATIENCE_S = 7;
     /** A client waits for its message to be sent, and for an answer. */
     private static final int LONGEST_END_S = 3 * PATIENCE_S;
+    private static final Duration LONG_STOP = Duration.ofSeconds(4);
 
     private final Invocation tools = new Invocation();
 
@@ -95,6 +97,19 @@ class SharedMemoryProcessesTest {
         try (Program server = server("auto"); Program client = client("auto", server)) {
             signal("STOP", server);
             client.lineWith("waits");
+            signal("CONT", server);
+            client.lineWith("goes on");
+            end(client);
+        }
+    }
+
+    /** For longer than all time-outs together: its process lives, as this side knows. */
+    @Test
+    void aPeerThatIsStoppedForLongGoesOn() throws Exception {
+        try (Program server = server("auto"); Program client = client("auto", server)) {
+            signal("STOP", server);
+            client.lineWith("waits");
+            Thread.sleep(LONG_STOP);
             signal("CONT", server);
             client.lineWith("goes on");
             end(client);

@@ -49,7 +49,7 @@ public interface RoceHost extends QueuePairHost {
      */
     default void withdrawPayloads() {}
 
-    /** {@return whether the network accepts nothing at present, so that the peer may not have got the last packets} */
+    /** {@return whether the network accepts nothing at present, so that the peer may not have got the last packets, or the peer is known to be there and to pause} */
     default boolean isHeldUp() {
         return false;
     }

@@ -32,6 +32,11 @@ public interface MemoryPath {
      */
     boolean isStandingStill();
 
+    /** {@return whether the process at its end is known to live} It may be stopped, or pause. May cost a system call. */
+    default boolean isReaderAlive() {
+        return false;
+    }
+
     /**
      * Sends a packet, whose bytes are read before this returns. The reader may still have to be woken ({@link
      * SharedMemory#flush}).

@@ -281,9 +281,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         link.withdrawRequests(destination);
     }
 
+    /** Memory loses nothing: a process that lives and does not answer is stopped, or its JVM pauses, and answers when it goes on. */
     @Override
     public boolean isHeldUp() {
-        return memoryPath() == null && link.isNetworkFull();
+        MemoryPath way = memoryPath();
+        return way == null ? link.isNetworkFull() : way.isReaderAlive();
     }
 
     @Override

@@ -205,6 +205,11 @@ public final class RingPath implements MemoryPath {
         return isStandingStill;
     }
 
+    @Override
+    public boolean isReaderAlive() {
+        return !isClosed && peer.isAlive();
+    }
+
     /** {@return whether there is room after all} */
     private boolean waitForRoom() {
         isFull = true;
