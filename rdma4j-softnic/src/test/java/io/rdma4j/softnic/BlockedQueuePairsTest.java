@@ -70,6 +70,9 @@ class BlockedQueuePairsTest {
         pair.a.takeCompletions();
     }
 
+    /** So many times as long as others a process is waited for that is known to live (ADR 82). */
+    private static final int PATIENCE = 4;
+
     enum Work {
         SEND, WRITE, READ, ATOMIC
     }
@@ -93,7 +96,7 @@ class BlockedQueuePairsTest {
         Pair.Side other = pair.new Side(pair.simulation.a);
         Pair.Settings settings = new Pair.Settings();
         other.connect(pair.b, settings);
-        long patienceNs = (settings.retryCount + 1) * (4096L << settings.timeout);
+        long patienceNs = PATIENCE * (settings.retryCount + 1) * (4096L << settings.timeout);
         writeMuch();
         post(other, work);
         runAlone(patienceNs - MS);
@@ -147,7 +150,7 @@ class BlockedQueuePairsTest {
     @Test
     void aDeviceWhoseQueuePairsHaveFailedIsQuietThoughTheRingIsFull() throws Exception {
         writeMuch();
-        runAlone(2 * Pair.SECOND);
+        runAlone(PATIENCE * 2 * Pair.SECOND);
         assertThat(pair.a.completions).hasSize(Pair.DEPTH)
                 .allMatch(each -> each.status() != WorkCompletionStatus.SUCCESS);
         runAlone(MS);
