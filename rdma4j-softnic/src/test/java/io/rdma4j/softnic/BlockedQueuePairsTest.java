@@ -96,7 +96,7 @@ class BlockedQueuePairsTest {
         Pair.Side other = pair.new Side(pair.simulation.a);
         Pair.Settings settings = new Pair.Settings();
         other.connect(pair.b, settings);
-        long patienceNs = PATIENCE * (settings.retryCount + 1) * (4096L << settings.timeout);
+        long patienceNs = (4096L << settings.timeout) * PATIENCE * (settings.retryCount + 1);
         writeMuch();
         post(other, work);
         runAlone(patienceNs - MS);

@@ -190,9 +190,11 @@ final class ConnectionProgress {
         }
         if (!open.isDisconnected()) {
             boolean isCause = completion.status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED;
-            state.fail(isCause
-                    ? lost(completion)
-                    : new SocketException("Connection reset"));
+            if (isCause) {
+                state.fail(lost(completion));
+            } else {
+                state.reset("Connection reset");
+            }
         }
         state.breakOff();
         open.onConnectionEnded();

@@ -18,6 +18,10 @@ final class ConnectionState {
     private @Nullable IOException failure;
     /** Nothing can be sent or will come any more. */
     private boolean isBroken;
+    /** The peer has reset it. */
+    private boolean wasReset;
+    /** A read has thrown why it has failed. */
+    private boolean isFailureRead;
     private boolean isClosing;
     /** The application has ended its output, or has written once since the peer has closed. */
     private boolean isOutputOver;
@@ -87,6 +91,12 @@ final class ConnectionState {
             failure = why;
         }
         isBroken = true;
+    }
+
+    /** The peer has reset it, unless it has failed before. */
+    void reset(String message) {
+        wasReset |= failure == null;
+        fail(new SocketException(message));
     }
 
     /** It was never established, for this reason whatever was before. */
@@ -159,6 +169,17 @@ final class ConnectionState {
         if (isBroken || open.isOutputEnded()) {
             throwFailure();
             throw new IOException("Broken pipe");
+        }
+    }
+
+    /**
+     * Throws why nothing more can be read, if it has failed. Only once, as over TCP, where that ends the input: there are programs that go on to read, and close at the end. But a
+     * reset is thrown each time, as the JDK does.
+     */
+    void throwToReader() throws IOException {
+        if (failure != null && (wasReset || !isFailureRead)) {
+            isFailureRead = true;
+            throwFailure();
         }
     }
 

@@ -279,7 +279,7 @@ public final class SocketConnection
         progress.process(false);
         open.onConnectionEnded();
         if (open.wasReset()) {
-            state.fail(new SocketException(reset));
+            state.reset(reset);
         }
         state.breakOff();
         signal();

@@ -52,9 +52,9 @@ final class StreamInput {
         }
         hasJustRead = false;
         if (open.readable() == 0 || state.isFreed()) {
-            state.throwFailure();
+            state.throwToReader();
             open.onEmpty();
-            return open.isInputEnded() ? -1 : 0;
+            return open.isInputEnded() || state.isBroken() ? -1 : 0;
         }
         hasJustRead = true;
         copying.startReading();
