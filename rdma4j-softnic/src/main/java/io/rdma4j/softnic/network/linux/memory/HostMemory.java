@@ -363,12 +363,17 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public boolean hasEnded() {
-        return !isClosed && !processes.ended(nowNs).isEmpty();
+        if (isClosed) {
+            return false;
+        }
+        processes.look(nowNs);
+        return !processes.ended().isEmpty();
     }
 
     @Override
     public void reportEnded(EndHandler handler) {
-        List<ProcessWatch.Peer> ended = processes.ended(nowNs);
+        // Those alone that had ended before packets were received.
+        List<ProcessWatch.Peer> ended = processes.ended();
         for (int i = ended.size() - 1; i >= 0; i--) {
             ProcessWatch.Peer next = ended.get(i);
             if (!mailbox.holdsPacketsOf(next.first())) {
@@ -486,7 +491,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
     public long nextDueNs() {
-        if (processes.hasEnded()) {
+        if (!processes.ended().isEmpty()) {
             return nowNs;
         }
         return Math.min(Math.min(restDueNs, sectionsDueNs), mailbox.sweepDueNs(nowNs));

@@ -125,8 +125,8 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
         }
     }
 
-    /** Looks which processes have ended, if it is time. {@return those of the peers that nobody has taken out of this list, to be changed by the caller} */
-    List<Peer> ended(long nowNs) {
+    /** Looks which processes have ended, if it is time. */
+    void look(long nowNs) {
         if (isAnyOver || (nowNs - askedNs >= ASK_NS && !watched.isEmpty())) {
             askedNs = nowNs;
             isAnyOver = false;
@@ -137,12 +137,11 @@ final class ProcessWatch implements SocketPoller.Source, AutoCloseable {
                 }
             } while (events.count == EpollEvents.MOST);
         }
-        return ended;
     }
 
-    /** {@return whether {@link #ended} has any at present} */
-    boolean hasEnded() {
-        return !ended.isEmpty();
+    /** {@return the peers whose processes have been seen to have ended, and which nobody has taken out of this list; to be changed by the caller} */
+    List<Peer> ended() {
+        return ended;
     }
 
     @Override
