@@ -118,7 +118,7 @@ class EndsMeanwhileTest {
     /** It says that it listens over TCP alone, and is closed by who hears that. */
     @Test
     void listenerThatIsClosedBeforeItHasBoundGivesThePortBack() throws Exception {
-        InetSocketAddress address = Transport.TCP.unusedAddress();
+        InetSocketAddress address = Transport.RULED_AUTO.unusedAddress();
         try (ServerSocketChannel overRdma = Transport.ROCE.openListener().bind(address);
                 ServerSocketChannel listener = Transport.RULED_AUTO.openListener()) {
             OF_LISTENERS.setFilter(line -> {
@@ -145,7 +145,7 @@ class EndsMeanwhileTest {
     @EnumSource(names = {"RULED_RDMA", "RULED_TCP", "RULED_AUTO"})
     void listenerThatIsClosedWhileItBindsGivesThePortBack(Transport transport) throws Exception {
         for (int i = 0; i < TRIES; i++) {
-            InetSocketAddress address = Transport.TCP.unusedAddress();
+            InetSocketAddress address = transport.unusedAddress();
             try (ServerSocketChannel listener = transport.openListener()) {
                 closeDuring(() -> listener.bind(address), listener, i);
             }
@@ -156,7 +156,7 @@ class EndsMeanwhileTest {
     @Test
     void clientThatIsClosedWhileItBindsGivesThePortBack() throws Exception {
         for (int i = 0; i < TRIES; i++) {
-            InetSocketAddress address = Transport.TCP.unusedAddress();
+            InetSocketAddress address = Transport.RULED_AUTO.unusedAddress();
             try (SocketChannel client = Transport.RULED_AUTO.open()) {
                 closeDuring(() -> client.bind(address), client, i);
             }

@@ -211,7 +211,7 @@ class RuledChannelTest {
     }
 
     private static int freePort() throws IOException {
-        return Transport.TCP.unusedAddress().getPort();
+        return Transport.RULED_AUTO.unusedAddress().getPort();
     }
 
     @Test

@@ -2,12 +2,14 @@
 package io.rdma4j.sockets;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What channels go over: TCP of the JDK, a software device, or what rules say. */
 enum Transport {
@@ -19,6 +21,15 @@ enum Transport {
     RULED_AUTO("auto", "roce_lo"),
     /** Whose peer listens over TCP alone. */
     RULED_FALLBACK("connect:*=auto,*=tcp", "roce_lo");
+
+    /**
+     * Ports that neither the system nor this library gives to whoever asks for any: other tests, also of processes beside this
+     * one, do not get them by chance.
+     */
+    private static final int FIRST_UNUSED = 20_000;
+    private static final int UNUSED = 12_768;
+    private static final AtomicLong NEXT_UNUSED = new AtomicLong(
+            ProcessHandle.current().pid() * 97);
 
     // Providers have no state of their own.
     @SuppressWarnings("ImmutableEnumChecker")
@@ -71,9 +82,23 @@ enum Transport {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
+    /** {@return an address that nobody listens at, another one each time} */
     InetSocketAddress unusedAddress() throws IOException {
-        try (ServerSocketChannel listener = listen()) {
-            return (InetSocketAddress) listener.getLocalAddress();
+        for (int i = 0; i < UNUSED; i++) {
+            InetSocketAddress address = loopback(
+                    FIRST_UNUSED + (int) (NEXT_UNUSED.getAndIncrement() % UNUSED));
+            if (TCP.isUnused(address) && (this == TCP || ROCE.isUnused(address))) {
+                return address;
+            }
+        }
+        throw new BindException("no port is unused");
+    }
+
+    private boolean isUnused(InetSocketAddress address) throws IOException {
+        try (ServerSocketChannel listener = openListener()) {
+            return address.equals(listener.bind(address).getLocalAddress());
+        } catch (BindException taken) {
+            return false;
         }
     }
 }
