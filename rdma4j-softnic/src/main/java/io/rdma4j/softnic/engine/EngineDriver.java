@@ -42,7 +42,10 @@ public final class EngineDriver {
     static final long AT_ONCE = Long.MIN_VALUE;
     /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
     private static final long NAP_NS = 1_000_000;
-    /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
+    /**
+     * How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it: ever more
+     * rarely.
+     */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
     /** How long, and how often at least, owners may only send; the next owner then receives as well. */
@@ -678,9 +681,7 @@ public final class EngineDriver {
         // round is noticed by the time of its traffic, however long ago that is.
         asleepUntilNs = wantedNs;
         long nowNs = clock.getAsLong();
-        long trafficNs = lastTrafficNs;
-        boolean isRecent = trafficNs != spin.trafficNs() || nowNs - trafficNs < RECENT_NS;
-        long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
+        long wakeNs = Math.min(wantedNs, nextLookNs(spin, nowNs));
         asleepUntilNs = wakeNs;
         // A polling thread may have held packets back; from now on it sees that it has to wake this thread.
         boolean hasSomething = false;
@@ -695,6 +696,18 @@ public final class EngineDriver {
         }
         asleepUntilNs = Long.MIN_VALUE;
         return hasSomething;
+    }
+
+    /** {@return when the sleeping thread wakes at the latest, whatever is due} */
+    private long nextLookNs(AdaptiveSpin spin, long nowNs) {
+        long trafficNs = lastTrafficNs;
+        if (trafficNs != spin.trafficNs()) {
+            return nowNs + RECENT_SLEEP_NS;
+        }
+        long quietNs = nowNs - trafficNs;
+        return quietNs < RECENT_NS
+                ? nowNs + Math.max(RECENT_SLEEP_NS, quietNs / 2)
+                : Long.MAX_VALUE;
     }
 
     /** As {@link Link#canAwait}. */
