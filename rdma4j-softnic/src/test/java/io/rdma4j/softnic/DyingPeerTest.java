@@ -17,11 +17,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,6 +72,35 @@ class DyingPeerTest {
             WorkCompletion completion = new Course(false).run(Process::destroyForcibly,
                     Course::send);
             assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+        }
+
+        /** No process comes or goes that would have the table looked through. */
+        @Test
+        void memoryOfAKilledPeerIsGivenBack() throws Exception {
+            new Course(true).run(process -> {
+                assertThat(sharedMemories()).isEqualTo(2);
+                process.destroyForcibly();
+            }, (id, region) -> {
+                assertThat(sharedMemories()).isOne();
+                Course.send(id, region);
+            });
+        }
+    }
+
+    /** How many descriptors of memory that devices share this process has. */
+    private static long sharedMemories() {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(DyingPeerTest::isSharedMemory).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isSharedMemory(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("rdma4j-mailbox");
+        } catch (IOException closedMeanwhile) {
+            return false;
         }
     }
 

@@ -378,9 +378,24 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             ProcessWatch.Peer next = ended.get(i);
             if (!mailbox.holdsPacketsOf(next.first())) {
                 ended.remove(i);
+                giveUp(next.first());
                 handler.onProcessEnded(next.address(), next::had);
             }
         }
+    }
+
+    /** Gives back what this process has of an ended one; its entry may stay in the table until another process comes or goes. */
+    private void giveUp(int prefix) {
+        if (!isDead(prefix)) {
+            // Another process has it by now, so the table has changed.
+            return;
+        }
+        for (Neighbour neighbour : neighbours.values()) {
+            if (neighbour.path != null && neighbour.entry.prefix() == prefix) {
+                neighbour.path.close();
+            }
+        }
+        findOpen();
     }
 
     @Override
