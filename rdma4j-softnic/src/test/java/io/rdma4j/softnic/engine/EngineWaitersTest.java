@@ -375,7 +375,8 @@ class EngineWaitersTest {
         Waiter patient = waiter(rare);
         untilIn();
         Waiter urgent = virtual(events);
-        Wait.until("the virtual one enters", () -> progress.lastDrive() == 2);
+        // Not the number of its drive: if it comes late, the patient one has taken the place again meanwhile.
+        Wait.until("the virtual one enters", progress::mayStandStill);
         patient.untilItSleepsOutside();
         driver.start();
         publishSoon(events);
@@ -524,7 +525,7 @@ class EngineWaitersTest {
         Waiter patient = waiter(rare);
         untilIn();
         Waiter urgent = waiter(events);
-        Wait.until("the urgent one enters", () -> progress.lastDrive() == 2);
+        Wait.until("the urgent one enters", () -> progress.lastDrive() >= 2);
         patient.untilItSleepsOutside();
         publishSoon(rare);
         assertThat(patient.publisher()).isEqualTo(urgent.thread);
