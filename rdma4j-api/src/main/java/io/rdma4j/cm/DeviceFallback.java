@@ -52,7 +52,15 @@ final class DeviceFallback {
         waiting.add(then);
         if (!isBegun) {
             isBegun = true;
-            Thread.ofVirtual().name("rdma4j-fallback").start(this::look);
+            // No virtual one: the program's may keep all carriers.
+            try {
+                Thread.ofPlatform().daemon().name("rdma4j-fallback").start(this::look);
+            } catch (OutOfMemoryError noThread) {
+                // As if there were no other device.
+                isOver = true;
+                waiting.clear();
+                return true;
+            }
         }
         return false;
     }

@@ -101,15 +101,11 @@ final class DeviceFollower {
     }
 
     private void startThread() {
-        boolean isStarted = false;
         try {
             Thread.ofPlatform().daemon().name("rdma4j-listen").start(this::run);
-            isStarted = true;
-        } finally {
-            if (!isStarted) {
-                // Without memory for a thread; the next change tries again.
-                end();
-            }
+        } catch (OutOfMemoryError noThread) {
+            // The next change tries again.
+            end();
         }
     }
 

@@ -23,7 +23,14 @@ final class NameResolver {
         AddressInfo.Hints copy = new AddressInfo.Hints(hints);
         copy.check();
         found = null;
-        Thread.ofVirtual().name("rdma4j-lookup").start(() -> run(node, service, copy));
+        try {
+            // No virtual one: the program's may keep all carriers.
+            Thread.ofPlatform().daemon().name("rdma4j-lookup")
+                    .start(() -> run(node, service, copy));
+        } catch (OutOfMemoryError noThread) {
+            throw new RdmaException(Errno.ENOMEM, OPERATION,
+                    "the system gives no thread that could wait for the name service", noThread);
+        }
         events.complete(OPERATION, CmEventType.ADDRINFO_RESOLVED);
     }
 

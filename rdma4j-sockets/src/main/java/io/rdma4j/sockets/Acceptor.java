@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Accepts in a virtual thread of its own, for a listener that accepts over TCP and over RDMA: it has one place to wait then.
+ * Accepts in a thread of its own, for a listener that accepts over TCP and over RDMA: it has one place to wait then.
  * Thread safe.
  *
  * @param <C> connections
@@ -113,7 +113,8 @@ final class Acceptor<C extends Closeable> {
     }
 
     void start() {
-        thread = Thread.ofVirtual().name("rdma4j-accept").start(this::run);
+        // No virtual one: the program's may keep all carriers.
+        thread = Thread.ofPlatform().daemon().name("rdma4j-accept").start(this::run);
     }
 
     boolean hasAny() {

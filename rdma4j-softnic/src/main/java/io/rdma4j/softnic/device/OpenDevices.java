@@ -92,20 +92,47 @@ final class OpenDevices {
      */
     void closeAll() {
         long untilNs = System.nanoTime() + MAX_WAIT_NS;
-        try (ExecutorService closing = Executors.newThreadPerTaskExecutor(
-                Thread.ofPlatform().daemon().name("rdma4j-close").factory())) {
-            for (Slot slot : slots.values()) {
+        // Not closed, for that would wait without limit.
+        ExecutorService closing = Executors.newThreadPerTaskExecutor(
+                Thread.ofPlatform().daemon().name("rdma4j-close").factory());
+        for (Slot slot : slots.values()) {
+            try {
+                closing.execute(() -> closeInTime(slot, untilNs));
+            } catch (OutOfMemoryError noThread) {
+                closeInTime(slot, untilNs);
+            }
+        }
+        closing.shutdown();
+        boolean _ = isDone(until -> closing.awaitTermination(until - System.nanoTime(),
+                TimeUnit.NANOSECONDS), untilNs + MAX_WAIT_NS);
+    }
+
+    /** A wait up to some time. */
+    private interface LimitedWait {
+        boolean await(long untilNs) throws InterruptedException;
+    }
+
+    /** {@return whether a wait has ended in time} An interrupt is kept for later. */
+    private static boolean isDone(LimitedWait wait, long untilNs) {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
                 try {
-                    closing.execute(() -> closeInTime(slot, untilNs));
-                } catch (OutOfMemoryError noThread) {
-                    closeInTime(slot, untilNs);
+                    return wait.await(untilNs);
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
                 }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }
 
     private static void closeInTime(Slot slot, long untilNs) {
-        if (!isLocked(slot, untilNs)) {
+        if (!isDone(until -> slot.lock.tryLock(until - System.nanoTime(), TimeUnit.NANOSECONDS),
+                untilNs)) {
             return;
         }
         try {
@@ -117,24 +144,6 @@ final class OpenDevices {
             LOG.log(System.Logger.Level.DEBUG, "a device was not closed with the process", e);
         } finally {
             slot.lock.unlock();
-        }
-    }
-
-    /** {@return whether the slot is locked now} */
-    private static boolean isLocked(Slot slot, long untilNs) {
-        boolean wasInterrupted = false;
-        try {
-            while (true) {
-                try {
-                    return slot.lock.tryLock(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    wasInterrupted = true;
-                }
-            }
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import java.nio.channels.Selector;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
@@ -58,11 +57,9 @@ public final class EngineDriver {
     private final Engine engine;
     private final LongSupplier clock;
     private final Runnable onFatal;
-    /** Fair: otherwise, under steady traffic, the background thread would keep waiting tasks out. */
-    private final ReentrantLock owner = new ReentrantLock(true);
+    private final EngineLock owner = new EngineLock();
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable BackgroundThread background;
-    private volatile int waitingTasks;
     /** For the owner: a tick of the system since which the clock was read for a post, and the posts since that did without. */
     private long timeTick = EngineQueuePair.NO_TICK;
     private int postsAtThatTime;
@@ -133,10 +130,10 @@ public final class EngineDriver {
 
     /** Runs a task as the owner: waits until the engine is free, or runs it at once if the caller is the owner. */
     public <T> T call(Task<T> task) throws RdmaException {
-        if (owner.isHeldByCurrentThread()) {
+        if (owner.lock.isHeldByCurrentThread()) {
             return task.run(engine.timeNs());
         }
-        enter();
+        owner.enter();
         try {
             long nowNs = clock.getAsLong();
             begin(nowNs);
@@ -150,11 +147,11 @@ public final class EngineDriver {
 
     /** As {@link #call}, for tasks that cannot fail. */
     public void run(LongConsumer task) {
-        if (owner.isHeldByCurrentThread()) {
+        if (owner.lock.isHeldByCurrentThread()) {
             task.accept(engine.timeNs());
             return;
         }
-        enter();
+        owner.enter();
         try {
             long nowNs = clock.getAsLong();
             begin(nowNs);
@@ -281,20 +278,7 @@ public final class EngineDriver {
 
     private void letGo() {
         engine.restoreOwner();
-        owner.unlock();
-    }
-
-    private void enter() {
-        if (!owner.tryLock()) {
-            // Pollers step back while a thread waits, or they would always win the race.
-            synchronized (owner) {
-                waitingTasks++;
-            }
-            owner.lock();
-            synchronized (owner) {
-                waitingTasks--;
-            }
-        }
+        owner.lock.unlock();
     }
 
     private void leave() {
@@ -325,7 +309,7 @@ public final class EngineDriver {
     public void ring(EngineQueuePair queuePair, int doorbell) {
         noteWork();
         boolean leavesWork = false;
-        if (waitingTasks == 0 && owner.tryLock()) {
+        if (owner.waiting.get() == 0 && owner.lock.tryLock()) {
             leavesWork = serveAndRelease(queuePair, doorbell);
         } else {
             if (doorbell == EngineQueuePair.SEND_DOORBELL) {
@@ -416,7 +400,7 @@ public final class EngineDriver {
         }
         long to = queuePair == null ? EngineQueuePair.ALONE : queuePair.together();
         return answers.takes(to, nowNs)
-                && waitingTasks == 0 && !hasFailed.get();
+                && owner.waiting.get() == 0 && !hasFailed.get();
     }
 
     private void push(EngineQueuePair queuePair) {
@@ -438,7 +422,7 @@ public final class EngineDriver {
             pace.onGlance();
             return;
         }
-        boolean isOwner = waitingTasks == 0 && owner.tryLock();
+        boolean isOwner = owner.waiting.get() == 0 && owner.lock.tryLock();
         boolean isVain = true;
         boolean leavesWork = false;
         // When the next round is due, as far as it matters.
@@ -516,7 +500,7 @@ public final class EngineDriver {
 
     /** {@return how long the engine can be left to threads that poll or post; 0 or less for not at all} */
     long attendedForNs() {
-        if (rung.get() != null && !owner.isLocked()) {
+        if (rung.get() != null && !owner.lock.isLocked()) {
             // The thread that rang saw an owner, which has left since for its own work.
             return 0;
         }
@@ -524,7 +508,7 @@ public final class EngineDriver {
             return 0;
         }
         long nowNs = clock.getAsLong();
-        long postingNs = owner.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
+        long postingNs = owner.lock.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
         return Math.max(pace.expectedForNs(nowNs), postingNs);
     }
 
@@ -554,7 +538,7 @@ public final class EngineDriver {
                 wakeBackground();
                 return;
             }
-            if (waitingTasks > 0 || !owner.tryLock()) {
+            if (owner.waiting.get() > 0 || !owner.lock.tryLock()) {
                 return;
             }
             serveAndRelease(null, 0);
@@ -643,7 +627,7 @@ public final class EngineDriver {
      * @return when the next is due, or {@link #AT_ONCE}
      */
     long serve(ProgressDriver.@Nullable Waiter waiter, AdaptiveSpin spin) {
-        owner.lock();
+        owner.enterBesidePollers();
         try {
             long nowNs = clock.getAsLong();
             boolean hasWorked = waiter != null && engine.deadlineNs() <= nowNs;
@@ -722,7 +706,7 @@ public final class EngineDriver {
 
     /** {@return whether the engine has to run at once} */
     private boolean isNeeded() {
-        return isEnded || rung.get() != null || waitingTasks > 0 || isLeftHeldBack;
+        return isEnded || rung.get() != null || owner.waiting.get() > 0 || isLeftHeldBack;
     }
 
     /** The background thread ran the engine, and another thread sleeps by an older state, or is about to. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What the objects of a device context need of it. It knows none of them. */
 final class SoftContextServices {
+    private static final System.Logger LOG = System
+            .getLogger(SoftContextServices.class.getName());
     private final CmContext context;
     private final NicServices nic;
     private final DeviceEventChannel asyncEventChannel;
@@ -105,8 +107,14 @@ final class SoftContextServices {
     void onReleased() {
         Runnable retry = whenReleased;
         if (retry != null && !isClosed) {
-            // Not in this thread: the engine's owner must not wait for threads that wait for it.
-            Thread.ofVirtual().name("rdma4j-release").start(retry);
+            // Not in this thread: the engine's owner must not wait for threads that wait for it. No virtual one: the program's may
+            // keep all carriers.
+            try {
+                Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
+            } catch (OutOfMemoryError noThread) {
+                LOG.log(System.Logger.Level.DEBUG,
+                        "what waits for the end of an object is not done yet", noThread);
+            }
         }
     }
 

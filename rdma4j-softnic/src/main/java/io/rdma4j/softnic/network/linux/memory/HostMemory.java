@@ -28,8 +28,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -238,10 +240,27 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         neighbours.clear();
         neighbours.putAll(present);
         borrowed.keepThoseOf(present.keySet());
+        closeWakersOfOthers();
         Map<Gid, Neighbour[]> byAddressNow = new HashMap<>();
         found.forEach((address, those) -> byAddressNow.put(address, those.toArray(NONE)));
         byAddress = byAddressNow;
         findOpen();
+    }
+
+    /** Those of devices that are in the table no longer; who is in none is opened again when it is to be woken. */
+    private void closeWakersOfOthers() {
+        if (wakers.isEmpty()) {
+            return;
+        }
+        Set<Long> present = new HashSet<>();
+        neighbours.values().forEach(each -> present.add(each.entry.wakeInode()));
+        wakers.entrySet().removeIf(each -> {
+            boolean isGone = !present.contains(each.getKey());
+            if (isGone) {
+                each.getValue().close();
+            }
+            return isGone;
+        });
     }
 
     private Neighbour known(MailboxTable.Entry entry) {
@@ -391,8 +410,14 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             return;
         }
         for (Neighbour neighbour : neighbours.values()) {
-            if (neighbour.path != null && neighbour.entry.prefix() == prefix) {
-                neighbour.path.close();
+            if (neighbour.entry.prefix() == prefix) {
+                if (neighbour.path != null) {
+                    neighbour.path.close();
+                }
+                WakePipe waker = wakers.remove(neighbour.entry.wakeInode());
+                if (waker != null) {
+                    waker.close();
+                }
             }
         }
         findOpen();
