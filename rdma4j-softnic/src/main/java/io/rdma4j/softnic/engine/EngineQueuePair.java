@@ -272,11 +272,13 @@ public abstract class EngineQueuePair implements QueuePairHost {
         }
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
             sendQueue.retire();
+            sendQueue.reported();
             return;
         }
         CompletionSlot completion = sendCompletions.free();
         if (completion == null) {
             sendQueue.retire();
+            sendQueue.reported();
             onOverrun(sendCompletions);
             return;
         }
@@ -285,7 +287,10 @@ public abstract class EngineQueuePair implements QueuePairHost {
             completion.fillDetail(detail(status));
         }
         sendQueue.retire();
-        sendCompletions.add(completion, status != WorkCompletionStatus.SUCCESS);
+        sendCompletions.put(completion);
+        // Before anybody is notified, who may post at once.
+        sendQueue.reported();
+        sendCompletions.signal(status != WorkCompletionStatus.SUCCESS);
     }
 
     /** {@return what is known of a failure beside its status, null if nothing} */
