@@ -22,6 +22,8 @@ import java.util.Locale;
  * <p>It takes no events: those in the channel belong to the program that requested notification (ADR 32).
  */
 final class CompletionWait {
+    private static final String OF_OTHERS = "To wait for what another thread will post, give a time-out";
+
     /** Which queue of a queue pair. */
     enum Side {
         SEND, RECEIVE;
@@ -119,9 +121,10 @@ final class CompletionWait {
 
     private String lack(Outstanding outstanding) {
         return switch (outstanding) {
-            case NOTHING ->
-                "no " + side.text() + " is outstanding: post one first. To wait for what"
-                        + " another thread will post, give a time-out";
+            case NOTHING -> side == Side.RECEIVE
+                    ? "no receive is outstanding: post one first. " + OF_OTHERS
+                    : "no send is outstanding: post one first, with SendFlag.SIGNALED, for others"
+                            + " complete only if they fail. " + OF_OTHERS;
             case UNSIGNALED -> "all outstanding sends are unsignaled, so they complete only if they"
                     + " fail: post with SendFlag.SIGNALED, or create the queue pair with signalAll";
             case COMPLETING -> throw new IllegalArgumentException("a completion will come");

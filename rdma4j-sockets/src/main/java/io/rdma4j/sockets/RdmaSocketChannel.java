@@ -557,7 +557,13 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
 
     /** {@return what the transfer returns} It waits with {@link #sleep} if the channel blocks. */
     long guarded(BlockingCalls.Call transfer) throws IOException {
-        return isBlocking() ? calls.run(transfer) : transfer.run();
+        try {
+            return isBlocking() ? calls.run(transfer) : transfer.run();
+        } catch (InternalError cutShort) {
+            // As over TCP.
+            throw new IOException("Bad address: the file that a buffer maps was cut short",
+                    cutShort);
+        }
     }
 
     /** Waits once, inside of a transfer. */

@@ -95,8 +95,14 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         grown = others;
     }
 
-    /** Is not among others that have grown any more. For the engine's owner. */
+    /** Is closed: nobody waits for the thread that reads in place. For the engine's owner. */
     public void close() {
+        endWaits();
+        leaveGrown();
+    }
+
+    /** Is not among others that have grown any more. */
+    private void leaveGrown() {
         GrownRings others = grown;
         if (others != null) {
             others.remove(this);
@@ -167,7 +173,7 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
     private void shrinkIfEmpty() {
         if (end == taken) {
             slots = first();
-            close();
+            leaveGrown();
             isGrown = false;
         }
     }
@@ -371,9 +377,9 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         listener.onOverrun();
     }
 
-    /** Keeps all threads from taking completions, until {@link #unlockTakers}. */
-    public void lockTakers() {
-        keep();
+    /** Keeps all threads from taking completions, until {@link #unlockTakers}. {@return false if it is closed} */
+    public boolean lockTakers() {
+        return keep();
     }
 
     /** Ends {@link #lockTakers}. */
@@ -387,7 +393,9 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
             return 0;
         }
         synchronized (this) {
-            beginTake();
+            if (!mayTake()) {
+                return 0;
+            }
             long at = taken;
             long limit = end;
             int count = 0;
@@ -408,7 +416,9 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
             return false;
         }
         synchronized (this) {
-            beginTake();
+            if (!mayTake()) {
+                return false;
+            }
             long at = taken;
             long limit = end;
             while (at < limit) {
@@ -428,7 +438,9 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
 
     /** Begins to read in place. {@return whether there is a completion; if not, nothing has begun} */
     public boolean startBatch() {
-        keep();
+        if (!keep()) {
+            return false;
+        }
         if (isInBatch) {
             giveBack();
             throw new IllegalStateException("this thread has begun a batch already: end it first");
@@ -476,12 +488,16 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         }
     }
 
-    /** Within the monitor. */
-    private void beginTake() {
+    /** {@return whether the calling thread may take} False if it has waited and the ring is closed. Within the monitor. */
+    private boolean mayTake() {
         awaitTurn();
-        if (isInBatch) {
-            throw new IllegalStateException("this thread is in a batch: end it first");
+        if (!isInBatch) {
+            return true;
         }
+        if (isKeptByOther()) {
+            return false;
+        }
+        throw new IllegalStateException("this thread is in a batch: end it first");
     }
 
     /** {@return the first from an index on that is not removed, the end if there is none} */

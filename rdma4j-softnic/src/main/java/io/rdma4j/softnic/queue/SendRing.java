@@ -110,9 +110,14 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
         }
     }
 
-    /** Takes the lock for posting by several calls. */
-    public void lock() {
-        keep();
+    /** Takes the lock for posting by several calls. {@return false if another thread has it, and the queue pair is closed} */
+    public boolean lock() {
+        return keep();
+    }
+
+    /** The queue pair is closed: nobody waits for the thread that posts by several calls. */
+    public void onClosed() {
+        endWaits();
     }
 
     /** Releases the lock for posting. */

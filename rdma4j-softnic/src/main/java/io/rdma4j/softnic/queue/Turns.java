@@ -11,8 +11,12 @@ import org.jspecify.annotations.Nullable;
 abstract class Turns {
     private @Nullable Thread keeper;
     private int timesKept;
+    private boolean isOver;
 
-    /** Waits until no other thread keeps the turn. Within the monitor, where the caller then does its step. */
+    /**
+     * Waits until no other thread keeps the turn, or the queue is over. Within the monitor, where the caller then does its step, unless
+     * {@link #isKeptByOther}.
+     */
     final void awaitTurn() {
         if (keeper != null) {
             awaitEnd();
@@ -21,7 +25,7 @@ abstract class Turns {
 
     private void awaitEnd() {
         boolean isInterrupted = false;
-        while (keeper != null && !isKeeper()) {
+        while (isKeptByOther() && !isOver) {
             try {
                 wait();
             } catch (InterruptedException _) {
@@ -33,11 +37,30 @@ abstract class Turns {
         }
     }
 
-    /** Takes the turn, and keeps it until {@link #giveBack} was called as often. */
-    final synchronized void keep() {
+    /** {@return whether another thread keeps the turn, after a wait because the queue is over} Within the monitor. */
+    final boolean isKeptByOther() {
+        return keeper != null && !isKeeper();
+    }
+
+    /** The queue is over: nobody waits any more, perhaps for a thread that has ended. */
+    final synchronized void endWaits() {
+        isOver = true;
+        notifyAll();
+    }
+
+    /**
+     * Takes the turn, and keeps it until {@link #giveBack} was called as often.
+     *
+     * @return false if another thread keeps it, and the queue is over
+     */
+    final synchronized boolean keep() {
         awaitTurn();
+        if (isKeptByOther()) {
+            return false;
+        }
         keeper = Thread.currentThread();
         timesKept++;
+        return true;
     }
 
     /** Ends {@link #keep}. */

@@ -156,9 +156,11 @@ final class SendPosting {
     }
 
     /** Within the monitor of the ring. */
-    private void beginPost() {
+    private void beginPost() throws RdmaException {
         ring.beginPost();
         if (isInBatch) {
+            // It may be another thread's, for which nobody waits once the queue pair is closed.
+            queuePair.checkOpen();
             throw new IllegalStateException(
                     "this thread is in a batch: post or close it first");
         }
@@ -173,7 +175,10 @@ final class SendPosting {
      * @throws IllegalStateException if this thread has begun already
      */
     void beginBatch() throws RdmaException {
-        ring.lock();
+        if (!ring.lock()) {
+            queuePair.checkOpen();
+            throw new IllegalStateException("another thread has begun a batch");
+        }
         boolean isBegun = false;
         try {
             if (isInBatch) {

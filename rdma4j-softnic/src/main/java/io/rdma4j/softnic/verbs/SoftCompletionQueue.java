@@ -138,6 +138,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         runEngine();
         count = ring.take(completions);
         if (count == 0) {
+            checkOpen();
             onNothingFound();
         } else {
             noteTaken(completions, count);
@@ -158,6 +159,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             noteTaken(completion);
             return true;
         }
+        checkOpen();
         onNothingFound();
         return false;
     }
@@ -221,6 +223,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             noteTaken(ring.currentInBatch());
             return true;
         }
+        checkOpen();
         onNothingFound();
         return false;
     }
@@ -322,7 +325,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         checkOpen();
         Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
         // First the takers' lock, then the engine: its owner never waits for takers.
-        ring.lockTakers();
+        if (!ring.lockTakers()) {
+            checkOpen();
+        }
         try {
             driver.call(nowNs -> {
                 checkOpen();

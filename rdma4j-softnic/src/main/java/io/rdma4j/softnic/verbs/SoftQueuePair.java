@@ -463,6 +463,7 @@ public final class SoftQueuePair implements ListedQueuePair, EngineQueuePair.Lis
             events.end("close queue pair");
             services.onClosed();
             posting.onState(services.state());
+            sendRing.onClosed();
             driver.engine().detach(engineSide);
             removeCompletions();
             domain.nic().objects().queuePairs().remove(this);

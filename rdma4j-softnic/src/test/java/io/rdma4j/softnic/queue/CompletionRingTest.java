@@ -445,6 +445,25 @@ class CompletionRingTest {
         assertThat(other.result()).isTrue();
     }
 
+    /** Perhaps the thread that has begun it has ended. */
+    @Test
+    void nobodyWaitsForABatchOfAClosedRing() throws Exception {
+        add(2);
+        assertThat(ring.startBatch()).isTrue();
+        OtherThread<Boolean> taking = OtherThread.begin(() -> ring.take(new WorkCompletion()));
+        OtherThread<Boolean> beginning = OtherThread.begin(ring::startBatch);
+        OtherThread<Boolean> keeping = OtherThread.begin(ring::lockTakers);
+        taking.awaitStandstill();
+        beginning.awaitStandstill();
+        keeping.awaitStandstill();
+        ring.close();
+        assertThat(taking.result()).isFalse();
+        assertThat(beginning.result()).isFalse();
+        assertThat(keeping.result()).isFalse();
+        assertThat(ring.currentInBatch().id()).isZero();
+        ring.endBatch();
+    }
+
     @Test
     void threadInABatchBeginsNoOtherAndTakesNothing() throws Exception {
         add(3);

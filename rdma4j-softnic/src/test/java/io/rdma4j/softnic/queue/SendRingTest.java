@@ -378,4 +378,38 @@ class SendRingTest {
             throw asked();
         }
     }
+
+    /** Perhaps the thread that has it has ended. */
+    @Test
+    void nobodyWaitsForTheLockOfAClosedQueuePair() throws Exception {
+        assertThat(ring.lock()).isTrue();
+        OtherThread<Boolean> locking = OtherThread.begin(ring::lock);
+        OtherThread<Boolean> posting = OtherThread.begin(() -> {
+            synchronized (ring) {
+                ring.beginPost();
+                return ring.isLocked();
+            }
+        });
+        locking.awaitStandstill();
+        posting.awaitStandstill();
+        ring.onClosed();
+        assertThat(locking.result()).isFalse();
+        assertThat(posting.result()).isTrue();
+        ring.unlock();
+    }
+
+    @Test
+    void completionIsCountedOnceItCanBeTaken() {
+        post();
+        post();
+        assertThat(ring.unreported()).isEqualTo(2);
+        ring.retire();
+        assertThat(ring.isReporting()).isTrue();
+        assertThat(ring.unreported()).isEqualTo(2);
+        ring.reported();
+        assertThat(ring.isReporting()).isFalse();
+        assertThat(ring.unreported()).isOne();
+        ring.clear();
+        assertThat(ring.unreported()).isZero();
+    }
 }
