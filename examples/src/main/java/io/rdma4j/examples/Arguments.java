@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.examples;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 
 /**
  * The arguments of a program, and how it ends: wrong arguments with the usage and status 2, a failure with one line
@@ -41,10 +45,18 @@ final class Arguments {
         } catch (Wrong e) {
             System.err.println("usage: " + name + " " + usage.replace("| ", "| " + name + " "));
             System.exit(2);
+        } catch (FileAlreadyExistsException e) {
+            fail(name, e.getFile() + " exists already; move it away, or choose another folder");
+        } catch (NoSuchFileException e) {
+            fail(name, e.getFile() + ": no such file or folder");
         } catch (IOException e) {
-            System.err.println(name + ": " + e.getMessage());
-            System.exit(1);
+            fail(name, e.getMessage());
         }
+    }
+
+    private static void fail(String name, @Nullable String reason) {
+        System.err.println(name + ": " + reason);
+        System.exit(1);
     }
 
     int count() {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A device refused an operation. C reports this as -1 and {@code errno}.
+ * A device refused an operation. C reports this as an {@code errno}: librdmacm by -1, libibverbs by the number itself or by NULL.
  *
  * <p>The message names the operation, the error, what was wrong and what would have been right, in
  * one line. A caller's programming mistake is an {@link IllegalArgumentException} or

@@ -83,7 +83,9 @@ public final class Lesson03 {
         CmEvent event = channel.awaitEvent();
         System.out.println(side + ": " + event.type());
         if (event.type() != expected) {
-            throw event.failure("wait for " + expected);
+            try (event) {
+                throw event.failure("wait for " + expected);
+            }
         }
         return event;
     }

@@ -432,7 +432,7 @@ public final class NicAddresses {
             }
         } catch (RdmaException e) {
             missing.add(address);
-            unserved.add(address, e);
+            noteUnserved(address, e);
         }
         return !gids.equals(before);
     }
@@ -446,6 +446,13 @@ public final class NicAddresses {
         if (isOver) {
             throw new RdmaException(Errno.ENODEV, "open device",
                     deviceInterface.device() + " is closed");
+        }
+    }
+
+    /** Of a device that is closed it is no news. */
+    private void noteUnserved(InetAddress address, RdmaException why) {
+        if (!isOver) {
+            unserved.add(address, why);
         }
     }
 
@@ -463,7 +470,7 @@ public final class NicAddresses {
             enter(transport.hold(address), address);
         } catch (RdmaException notYet) {
             // The next look tries again.
-            unserved.add(address, notYet);
+            noteUnserved(address, notYet);
             return false;
         }
         driver.lookAgain();
