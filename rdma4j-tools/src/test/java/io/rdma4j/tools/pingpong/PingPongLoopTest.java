@@ -28,7 +28,7 @@ class PingPongLoopTest {
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
             "-n", "1", "-e", "-d", "roce_lo");
     private final PingPongOptions three = CommandLine.populateCommand(new PingPongOptions(), "-n",
-            "3", "-d", "roce_lo");
+            "3", "-d", "roce_lo", "--patience", "60");
 
     private CompletableFuture<String> play(PingPongSide side, boolean isClient) throws IOException {
         return play(side, isClient, options);
