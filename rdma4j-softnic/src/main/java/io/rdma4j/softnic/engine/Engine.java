@@ -239,7 +239,7 @@ public final class Engine {
 
     /** Logs what failed by a defect of this library. */
     public static void report(String what, Throwable defect) {
-        LOG.log(System.Logger.Level.ERROR, what, defect);
+        EngineLog.log(LOG, System.Logger.Level.ERROR, () -> what, defect);
     }
 
     // ---------------------------------------------------------------- memory of applications

@@ -206,7 +206,8 @@ public final class EngineDriver {
         if (background == null) {
             return false;
         }
-        LOG.log(System.Logger.Level.DEBUG, "a round of the engine failed", failure);
+        EngineLog.log(LOG, System.Logger.Level.DEBUG, () -> "a round of the engine failed",
+                failure);
         isInDoubt = true;
         wake();
         wakeBackground();
@@ -610,8 +611,8 @@ public final class EngineDriver {
         }
         isEnded = true;
         try {
-            LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
-                    fatal);
+            EngineLog.log(LOG, System.Logger.Level.ERROR,
+                    () -> "the device has failed and serves nobody any more", fatal);
             wakeBackground();
             wake();
         } finally {

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.engine.EngineLog;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -102,8 +103,8 @@ final class ManagementPort {
 
     /** A defect in the connection manager or in a handler must not harm the queue pairs. */
     static void contain(Throwable defect) {
-        LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
-                defect);
+        EngineLog.log(LOG, System.Logger.Level.ERROR,
+                () -> "the connection manager failed to handle a message", defect);
     }
 
     void onPeerReady(int queuePair) {

@@ -14,6 +14,7 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketLength;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.EngineLog;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.RegisteredMemory;
@@ -306,11 +307,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         }
         if (!isLackLogged) {
             isLackLogged = true;
-            LOG.log(System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
+            EngineLog.log(LOG, System.Logger.Level.WARNING, () -> String.format(Locale.ROOT,
                     "queue pair 0x%06x has waited two seconds because its peer, queue pair 0x%06x of"
                             + " %s, has no receive for its oldest send: a receive must be posted"
                             + " there, before the message comes (postReceive)",
-                    number(), destination, path.destination().addressText()));
+                    number(), destination, path.destination().addressText()), null);
         }
     }
 

@@ -53,7 +53,9 @@ final class Prefixes {
             }
         }
         throw new RdmaException(Errno.EAGAIN, SharedTable.OPERATION, "all "
-                + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
+                + SharedTable.LAST_PREFIX
+                + " shares are taken, by processes and by further class loaders"
+                + " that have loaded rdma4j; end some");
     }
 
     /**
