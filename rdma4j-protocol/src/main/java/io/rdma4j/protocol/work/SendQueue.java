@@ -14,11 +14,6 @@ public interface SendQueue {
     /** Frees the slot of the oldest request. */
     void retire();
 
-    /** The completions of the requests that were retired so far can be taken, as far as there are any. */
-    default void reported() {
-        // Who never asks how many there are need not know.
-    }
-
     /** {@return the index behind the last request posted so far, after it freed the slots of all of them} */
     long clear();
 }

@@ -272,13 +272,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
         }
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
             sendQueue.retire();
-            sendQueue.reported();
             return;
         }
         CompletionSlot completion = sendCompletions.free();
         if (completion == null) {
             sendQueue.retire();
-            sendQueue.reported();
             onOverrun(sendCompletions);
             return;
         }
@@ -287,10 +285,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
             completion.fillDetail(detail(status));
         }
         sendQueue.retire();
-        sendCompletions.put(completion);
-        // Before anybody is notified, who may post at once.
-        sendQueue.reported();
-        sendCompletions.signal(status != WorkCompletionStatus.SUCCESS);
+        sendCompletions.add(completion, status != WorkCompletionStatus.SUCCESS);
     }
 
     /** {@return what is known of a failure beside its status, null if nothing} */

@@ -118,12 +118,6 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         return capacity;
     }
 
-    /** {@return completions that nobody has taken} For any thread. */
-    public long untaken() {
-        long oldest = taken;
-        return end - oldest;
-    }
-
     // ---------------------------------------------------------------- for the engine's owner
 
     /** {@return the slot for the next completion; null if the ring is full, which it never forgets} */
@@ -201,21 +195,11 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
      * @param isSolicited whether the peer requested an event, or the work failed
      */
     public void add(CompletionSlot slot, boolean isSolicited) {
-        put(slot);
-        signal(isSolicited);
-    }
-
-    /** As {@link #add}, but that nobody is notified: {@link #signal} follows. */
-    public void put(CompletionSlot slot) {
         if (clock != null) {
             slot.fillTime(clock.rawNs(), clock.wallclockNs());
         }
         long next = end + 1;
         end = next;
-    }
-
-    /** Notifies those who wait for what was {@link #put}. */
-    public void signal(boolean isSolicited) {
         int now = armed.get();
         if (now != NOT_ARMED && (now != EVENT_IF_SOLICITED || isSolicited)) {
             notifyOrWait(isSolicited ? now : now & ~EVENT_IF_SOLICITED);

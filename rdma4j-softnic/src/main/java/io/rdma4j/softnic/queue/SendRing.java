@@ -6,8 +6,6 @@ import io.rdma4j.protocol.work.SendRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 
 /**
@@ -18,16 +16,6 @@ import java.util.function.Consumer;
  */
 public final class SendRing extends Turns implements SendQueue, GrownRings.Growing {
     private static final int FIRST_SLOTS = 2;
-    /** So that telling costs no fence for each request. */
-    private static final VarHandle REPORTED;
-
-    static {
-        try {
-            REPORTED = MethodHandles.lookup().findVarHandle(SendRing.class, "reported", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     /** Those from {@code retired} up to {@code staged}, in the slot of their index; replaced by more when they are all in use. */
     private volatile @Nullable SendRequest[] slots;
@@ -41,8 +29,6 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     private long staged;
     private volatile long end;
     private volatile long retired;
-    /** Up to here requests are retired, and their completions can be taken. */
-    private volatile long reported;
     private volatile @Nullable Runnable whenIdle;
     private @Nullable GrownRings grown;
     /** It is among them. Under the lock, or within the monitor. */
@@ -279,25 +265,9 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     }
 
     @Override
-    public void reported() {
-        REPORTED.setRelease(this, retired);
-    }
-
-    /** {@return how many requests may still complete, or have just done so} Never too few. Under the lock, or within the monitor. */
-    public long unreported() {
-        return staged - reported;
-    }
-
-    /** {@return whether the engine is just about to make a completion one that can be taken} For any thread. */
-    public boolean isReporting() {
-        return retired != reported;
-    }
-
-    @Override
     public long clear() {
         long posted = end;
         retired = posted;
-        reported = posted;
         return posted;
     }
 }

@@ -193,11 +193,6 @@ final class PostChecks {
                 RECEIVE);
     }
 
-    static RdmaException untaken(long count) {
-        return new RdmaException(Errno.ENOMEM, SEND, "the queue is full: " + count
-                + " completions of its requests were not taken, and others may follow; take completions first");
-    }
-
     static RdmaException full(boolean isSend, int capacity) {
         return new RdmaException(Errno.ENOMEM, isSend ? SEND : RECEIVE, "the queue is full: all "
                 + capacity + " requests are outstanding; take completions first");

@@ -37,17 +37,6 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         boolean answerFirst, @Nullable Object userContext) {
     private static final String OPERATION = "create queue pair";
 
-    /** {@return how many of its requests can complete where its sends do, at most} */
-    long mostCompletionsWithSends() {
-        long sends = capabilities.maxSendRequests();
-        if (!receiveQueue.equals(sendQueue)) {
-            return sends;
-        }
-        return sharedReceives == null
-                ? sends + capabilities.maxReceiveRequests()
-                : Long.MAX_VALUE;
-    }
-
     /** Checks the requested attributes. */
     static QueuePairSpec of(SoftDomainServices domain, QueuePairInitAttributes wanted)
             throws RdmaException {

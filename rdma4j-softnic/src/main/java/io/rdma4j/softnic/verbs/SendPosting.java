@@ -5,7 +5,6 @@ import io.rdma4j.device.PostRules;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.memory.DomainMemory;
-import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
@@ -38,8 +37,6 @@ final class SendPosting {
     private static final int CHECKED_FLAGS = SendFlag.FENCE.bit() | SendFlag.IP_CHECKSUM.bit()
             | SendFlag.INLINE.bit();
     private static final int INLINE = SendFlag.INLINE.bit();
-    /** The engine takes nanoseconds for it, and longer only if it has no processor. */
-    private static final long LONGEST_STEP_NS = 10_000_000;
 
     private final SoftQueuePairServices queuePair;
     private final SendRing ring;
@@ -48,11 +45,6 @@ final class SendPosting {
     private final int maxElements;
     private final boolean signalAll;
     private final boolean isDatagram;
-    private final SoftCompletionQueue completions;
-    /** How many requests of this queue pair can complete there at most. */
-    private final long completing;
-    /** How many requests can be posted before the next look whether their completions have room. Under the ring's lock. */
-    private long unlooked;
     /** Bits by code: the operations that need no further look. */
     private final int ordinary;
     /** Whether the queue pair is open, and in a state in which it accepts sends. */
@@ -69,8 +61,6 @@ final class SendPosting {
         sizes = spec.capabilities();
         maxElements = sizes.maxSendElements();
         signalAll = spec.signalAll();
-        completions = spec.sendQueue();
-        completing = spec.mostCompletionsWithSends();
         isDatagram = queuePair.type() == QueuePairType.UD;
         int bits = 0;
         for (SendOpcode each : MESSAGES) {
@@ -228,7 +218,6 @@ final class SendPosting {
             gatherInline(request, slot);
         }
         ring.stage();
-        unlooked--;
     }
 
     /** As {@link #stage}, for a request whose inline data is already in its slot. */
@@ -244,58 +233,15 @@ final class SendPosting {
         }
         slot.inlined(inlineBytes);
         ring.stage();
-        unlooked--;
     }
 
     /** {@return the slot for the next request} */
     SendRequest free() throws RdmaException {
-        if (unlooked <= 0) {
-            unlooked = roomForCompletions();
-        }
         SendRequest slot = ring.free();
         if (slot == null) {
             throw PostChecks.full(true, sizes.maxSendRequests());
         }
         return slot;
-    }
-
-    /**
-     * {@return how many requests can be posted whose completions have room} Where only this queue pair completes, and completions have as
-     * much room as requests, a program that posts until it gets ENOMEM, and takes completions then, must never overrun the
-     * completion queue.
-     *
-     * @throws RdmaException ENOMEM if there is room for none
-     */
-    private long roomForCompletions() throws RdmaException {
-        CompletionRing found = completions.ring();
-        if (!completions.isOfOneQueuePair() || found.isOverrunIgnored()
-                || found.capacity() < completing) {
-            return sizes.maxSendRequests();
-        }
-        long room = room(found);
-        if (room <= 0 && ring.isReporting()) {
-            room = roomOnceReported(found);
-        }
-        if (room <= 0) {
-            throw PostChecks.untaken(found.untaken());
-        }
-        return room;
-    }
-
-    private long room(CompletionRing found) {
-        // First: what completes meanwhile is counted twice, and never not at all.
-        long unreported = ring.unreported();
-        return found.capacity() - unreported - found.untaken();
-    }
-
-    /** The engine is between two steps, and what it is about may have been taken and counted. */
-    @SuppressWarnings("ThreadPriorityCheck") // Where the thread that is between them has no processor.
-    private long roomOnceReported(CompletionRing found) {
-        long endNs = System.nanoTime() + LONGEST_STEP_NS;
-        while (ring.isReporting() && System.nanoTime() < endNs) {
-            Thread.yield();
-        }
-        return room(found);
     }
 
     private static void address(SendWorkRequest request, SendRequest slot) {

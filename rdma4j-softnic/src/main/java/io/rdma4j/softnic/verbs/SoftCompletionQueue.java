@@ -50,7 +50,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private boolean hasTaken;
     private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
-    private volatile boolean isOfOneQueuePair;
 
     /** For the engine's owner. */
     SoftCompletionQueue(SoftContextServices context, CompletionQueueInitAttributes wanted)
@@ -91,11 +90,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     CompletionRing ring() {
         return ring;
-    }
-
-    /** {@return whether requests of one queue pair alone complete here} For any thread. */
-    boolean isOfOneQueuePair() {
-        return isOfOneQueuePair;
     }
 
     CompletionWaiters waiters() {
@@ -364,12 +358,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         if (!queuePairs.contains(queuePair)) {
             queuePairs.add(queuePair);
         }
-        isOfOneQueuePair = queuePairs.size() == 1;
     }
 
     void detach(EngineQueuePair queuePair) {
         queuePairs.remove(queuePair);
-        isOfOneQueuePair = queuePairs.size() == 1;
     }
 
     /** A completion was lost: the queue and everything that reports to it have failed. IBTA 11.6.3.3. */
