@@ -101,11 +101,16 @@ final class DeviceFollower {
     }
 
     private void startThread() {
+        boolean isStarted = false;
         try {
             Thread.ofPlatform().daemon().name("rdma4j-listen").start(this::run);
+            isStarted = true;
         } catch (OutOfMemoryError noThread) {
-            // The next change tries again.
-            end();
+            LOG.log(System.Logger.Level.DEBUG, "the next change of devices is followed", noThread);
+        } finally {
+            if (!isStarted) {
+                end();
+            }
         }
     }
 

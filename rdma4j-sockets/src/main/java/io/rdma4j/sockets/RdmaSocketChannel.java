@@ -560,6 +560,9 @@ public final class RdmaSocketChannel extends ChannelReadiness.OfStreams {
         try {
             return isBlocking() ? calls.run(transfer) : transfer.run();
         } catch (InternalError cutShort) {
+            if (!String.valueOf(cutShort.getMessage()).contains("fault occurred")) {
+                throw cutShort;
+            }
             // As over TCP.
             throw new IOException("Bad address: the file that a buffer maps was cut short",
                     cutShort);

@@ -14,6 +14,11 @@ public interface SendQueue {
     /** Frees the slot of the oldest request. */
     void retire();
 
+    /** As {@link #retire}, of a request that has no completion. */
+    default void retireSilently() {
+        retire();
+    }
+
     /** {@return the index behind the last request posted so far, after it freed the slots of all of them} */
     long clear();
 }

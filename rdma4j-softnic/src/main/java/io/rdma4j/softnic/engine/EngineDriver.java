@@ -57,7 +57,7 @@ public final class EngineDriver {
     private final Engine engine;
     private final LongSupplier clock;
     private final Runnable onFatal;
-    private final EngineLock owner = new EngineLock();
+    private final EngineLock owner = new EngineLock(this::serveDoorbells);
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable BackgroundThread background;
     /** For the owner: a tick of the system since which the clock was read for a post, and the posts since that did without. */

@@ -16,8 +16,17 @@ final class EngineLock {
 
     /** Fair: otherwise, under steady traffic, the background thread would keep waiting tasks out. */
     final ReentrantLock lock = new ReentrantLock(true);
+    private final Runnable afterAttempt;
     /** How many threads want it at this moment. While there are any, pollers step back, or they would always win the race. */
     final AtomicInteger waiting = new AtomicInteger();
+
+    /**
+     * @param afterAttempt called by a virtual thread that has tried in vain: others may have left it work, as whoever wants the engine does
+     *        it once it has it
+     */
+    EngineLock(Runnable afterAttempt) {
+        this.afterAttempt = afterAttempt;
+    }
 
     /** Waits until the engine is free; pollers step back meanwhile. */
     void enter() {
@@ -29,16 +38,19 @@ final class EngineLock {
             return;
         }
         waiting.incrementAndGet();
-        lock.lock();
-        waiting.decrementAndGet();
+        try {
+            lock.lock();
+        } finally {
+            waiting.decrementAndGet();
+        }
     }
 
-    /** Waits until the engine is free, as pollers do. */
+    /** Waits until the engine is free; pollers step back at most while a virtual thread tries. */
     void enterBesidePollers() {
-        if (Thread.currentThread().isVirtual()) {
-            enterWithoutQueue();
-        } else {
+        if (!Thread.currentThread().isVirtual()) {
             lock.lock();
+        } else if (!lock.tryLock()) {
+            enterWithoutQueue();
         }
     }
 
@@ -46,6 +58,7 @@ final class EngineLock {
     private void enterWithoutQueue() {
         long pauseNs = ATTEMPT_NS;
         while (!isEnteredSoon()) {
+            afterAttempt.run();
             LockSupport.parkNanos(this, pauseNs);
             // An interrupt ends pauses, and must not keep the carrier.
             Thread.yield();
@@ -63,7 +76,8 @@ final class EngineLock {
                 }
                 Thread.onSpinWait();
             } while (System.nanoTime() < endNs);
-            return false;
+            // Once more: the system may have kept this thread waiting meanwhile, and others have stepped back for it.
+            return lock.tryLock();
         } finally {
             waiting.decrementAndGet();
         }

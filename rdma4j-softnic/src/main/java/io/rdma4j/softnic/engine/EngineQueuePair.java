@@ -271,12 +271,12 @@ public abstract class EngineQueuePair implements QueuePairHost {
             count(Counter.RDMA_SENDS, 1);
         }
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
-            sendQueue.retire();
+            sendQueue.retireSilently();
             return;
         }
         CompletionSlot completion = sendCompletions.free();
         if (completion == null) {
-            sendQueue.retire();
+            sendQueue.retireSilently();
             onOverrun(sendCompletions);
             return;
         }

@@ -57,17 +57,17 @@ public final class HostWatch {
      * called without a change.
      */
     public synchronized void watch(Runnable listener) {
+        if (!isWatching) {
+            Watcher watcher = new Watcher(sight());
+            try {
+                Thread.ofPlatform().daemon().name("rdma4j-host").start(watcher);
+                isWatching = true;
+            } catch (OutOfMemoryError noThread) {
+                // Who asks for the interfaces gets the present ones; the next listener tries again.
+                logFailure(noThread);
+            }
+        }
         listeners.add(listener);
-        if (isWatching) {
-            return;
-        }
-        try {
-            Thread.ofPlatform().daemon().name("rdma4j-host").start(new Watcher(sight()));
-            isWatching = true;
-        } catch (OutOfMemoryError noThread) {
-            // Who asks for the interfaces gets the present ones; the next listener tries again.
-            logFailure(noThread);
-        }
     }
 
     /** Removes a listener. A call that has begun goes on. */

@@ -118,6 +118,11 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         return capacity;
     }
 
+    /** {@return how many completions were taken so far} For any thread. */
+    public long taken() {
+        return taken;
+    }
+
     // ---------------------------------------------------------------- for the engine's owner
 
     /** {@return the slot for the next completion; null if the ring is full, which it never forgets} */
@@ -361,7 +366,7 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         listener.onOverrun();
     }
 
-    /** Keeps all threads from taking completions, until {@link #unlockTakers}. {@return false if it is closed} */
+    /** Keeps all threads from taking completions, until {@link #unlockTakers}. {@return false if it is closed, and one reads in place} */
     public boolean lockTakers() {
         return keep();
     }

@@ -29,6 +29,10 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     private long staged;
     private volatile long end;
     private volatile long retired;
+    /** How many of the retired ones had no completion. Written before {@link #retired}, and read after it. */
+    private long silent;
+    /** Requests were dropped, so that completions cannot be counted by requests any more. */
+    private volatile boolean wasCleared;
     private volatile @Nullable Runnable whenIdle;
     private @Nullable GrownRings grown;
     /** It is among them. Under the lock, or within the monitor. */
@@ -265,8 +269,28 @@ public final class SendRing extends Turns implements SendQueue, GrownRings.Growi
     }
 
     @Override
+    public void retireSilently() {
+        silent++;
+        retire();
+    }
+
+    /**
+     * {@return how many requests have completed or will, with a completion} Never too few; exact for whoever has taken the completion of a
+     * later one. Under the lock, or within the monitor, after {@link #free}.
+     */
+    public long completions() {
+        return staged - silent;
+    }
+
+    /** {@return whether {@link #completions} says nothing, because requests were dropped} For any thread. */
+    public boolean wasCleared() {
+        return wasCleared;
+    }
+
+    @Override
     public long clear() {
         long posted = end;
+        wasCleared |= posted != 0;
         retired = posted;
         return posted;
     }

@@ -193,6 +193,11 @@ final class PostChecks {
                 RECEIVE);
     }
 
+    static RdmaException untaken(long count) {
+        return new RdmaException(Errno.ENOMEM, SEND, "the queue is full: of " + count
+                + " requests no completion was taken, and their completion queue has no room for more; take completions first");
+    }
+
     static RdmaException full(boolean isSend, int capacity) {
         return new RdmaException(Errno.ENOMEM, isSend ? SEND : RECEIVE, "the queue is full: all "
                 + capacity + " requests are outstanding; take completions first");

@@ -5,6 +5,7 @@ import io.rdma4j.device.PostRules;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
@@ -45,6 +46,11 @@ final class SendPosting {
     private final int maxElements;
     private final boolean signalAll;
     private final boolean isDatagram;
+    private final SoftCompletionQueue completions;
+    /** Whether completions can be counted by the requests of this queue pair, as long as no other reports to the same queue. */
+    private final boolean isCounted;
+    /** How many requests can be posted before the next look whether their completions have room. Under the ring's lock. */
+    private long unlooked;
     /** Bits by code: the operations that need no further look. */
     private final int ordinary;
     /** Whether the queue pair is open, and in a state in which it accepts sends. */
@@ -61,6 +67,10 @@ final class SendPosting {
         sizes = spec.capabilities();
         maxElements = sizes.maxSendElements();
         signalAll = spec.signalAll();
+        completions = spec.sendQueue();
+        isCounted = !completions.equals(spec.receiveQueue())
+                && !completions.ring().isOverrunIgnored()
+                && completions.capacity() >= sizes.maxSendRequests();
         isDatagram = queuePair.type() == QueuePairType.UD;
         int bits = 0;
         for (SendOpcode each : MESSAGES) {
@@ -218,6 +228,7 @@ final class SendPosting {
             gatherInline(request, slot);
         }
         ring.stage();
+        unlooked--;
     }
 
     /** As {@link #stage}, for a request whose inline data is already in its slot. */
@@ -233,6 +244,7 @@ final class SendPosting {
         }
         slot.inlined(inlineBytes);
         ring.stage();
+        unlooked--;
     }
 
     /** {@return the slot for the next request} */
@@ -241,7 +253,29 @@ final class SendPosting {
         if (slot == null) {
             throw PostChecks.full(true, sizes.maxSendRequests());
         }
+        if (unlooked <= 0 && isCounted) {
+            unlooked = roomForCompletions();
+        }
         return slot;
+    }
+
+    /**
+     * {@return how many requests can be posted whose completions have room} A program that posts until it gets ENOMEM, and takes
+     * completions then, must not overrun the completion queue that it has for these requests alone: ADR 85.
+     *
+     * @throws RdmaException ENOMEM if there is room for none
+     */
+    private long roomForCompletions() throws RdmaException {
+        if (!completions.isOfOneQueuePair() || ring.wasCleared()) {
+            return sizes.maxSendRequests();
+        }
+        CompletionRing found = completions.ring();
+        long untaken = ring.completions() - found.taken();
+        long room = found.capacity() - untaken;
+        if (room <= 0) {
+            throw PostChecks.untaken(untaken);
+        }
+        return room;
     }
 
     private static void address(SendWorkRequest request, SendRequest slot) {

@@ -50,6 +50,8 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private boolean hasTaken;
     private final HandlerPolling handlerPolling = new HandlerPolling();
     private volatile boolean isClosed;
+    /** How many queue pairs have ever reported here. Changed by the engine's owner. */
+    private volatile int attached;
 
     /** For the engine's owner. */
     SoftCompletionQueue(SoftContextServices context, CompletionQueueInitAttributes wanted)
@@ -90,6 +92,11 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     CompletionRing ring() {
         return ring;
+    }
+
+    /** {@return whether no more than one queue pair has ever reported here} For any thread. */
+    boolean isOfOneQueuePair() {
+        return attached <= 1;
     }
 
     CompletionWaiters waiters() {
@@ -354,9 +361,11 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     // ---------------------------------------------------------------- for the engine's owner
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // by the engine's owner alone
     void attach(EngineQueuePair queuePair) {
         if (!queuePairs.contains(queuePair)) {
             queuePairs.add(queuePair);
+            attached++;
         }
     }
 

@@ -5,6 +5,7 @@ import io.rdma4j.device.AsyncEventSource;
 import io.rdma4j.device.ChildCounts;
 import io.rdma4j.device.DeviceEventChannel;
 import io.rdma4j.device.OwnedObjects;
+import io.rdma4j.softnic.engine.EngineLog;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.IdTable;
 import io.rdma4j.verbs.Errno;
@@ -112,8 +113,9 @@ final class SoftContextServices {
             try {
                 Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
             } catch (OutOfMemoryError noThread) {
-                LOG.log(System.Logger.Level.DEBUG,
-                        "what waits for the end of an object is not done yet", noThread);
+                EngineLog.log(LOG, System.Logger.Level.DEBUG,
+                        () -> "what waits for the end of an object waits for that of another",
+                        noThread);
             }
         }
     }

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,7 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class EngineLockTest {
     private static final int TIMES = 2_000;
 
-    private final EngineLock lock = new EngineLock();
+    private final AtomicInteger vainAttempts = new AtomicInteger();
+    private final EngineLock lock = new EngineLock(vainAttempts::incrementAndGet);
     private volatile boolean isOver;
     private int count;
 
@@ -26,6 +28,7 @@ class EngineLockTest {
         lock.enter();
         Thread waiting = Thread.ofVirtual().start(this::countOnce);
         Wait.until("it has tried", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+        assertThat(vainAttempts.get()).isPositive();
         int carriers = Runtime.getRuntime().availableProcessors();
         CountDownLatch computing = new CountDownLatch(carriers);
         for (int i = 0; i < carriers; i++) {

@@ -399,17 +399,20 @@ class SendRingTest {
     }
 
     @Test
-    void completionIsCountedOnceItCanBeTaken() {
+    void completionsAreCountedByRequests() {
+        assertThat(ring.clear()).isZero();
+        assertThat(ring.wasCleared()).isFalse();
         post();
         post();
-        assertThat(ring.unreported()).isEqualTo(2);
+        stage();
+        assertThat(ring.completions()).isEqualTo(3);
         ring.retire();
-        assertThat(ring.isReporting()).isTrue();
-        assertThat(ring.unreported()).isEqualTo(2);
-        ring.reported();
-        assertThat(ring.isReporting()).isFalse();
-        assertThat(ring.unreported()).isOne();
+        assertThat(ring.completions()).isEqualTo(3);
+        ring.retireSilently();
+        assertThat(ring.completions()).isEqualTo(2);
+        ring.unstage();
+        assertThat(ring.completions()).isOne();
         ring.clear();
-        assertThat(ring.unreported()).isZero();
+        assertThat(ring.wasCleared()).isTrue();
     }
 }

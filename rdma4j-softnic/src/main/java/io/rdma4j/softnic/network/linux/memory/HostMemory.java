@@ -220,7 +220,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     /** Looks at the table, if anything in it has changed. */
     private void refresh() {
         int changes = table.changes();
-        if (changes == seenChanges) {
+        if (changes == seenChanges || isClosed) {
             return;
         }
         seenChanges = changes;
@@ -393,7 +393,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     public void reportEnded(EndHandler handler) {
         // Those alone that had ended before packets were received.
         List<ProcessWatch.Peer> ended = processes.ended();
-        for (int i = ended.size() - 1; i >= 0; i--) {
+        for (int i = ended.size() - 1; i >= 0 && !isClosed; i--) {
             ProcessWatch.Peer next = ended.get(i);
             if (!mailbox.holdsPacketsOf(next.first())) {
                 ended.remove(i);
@@ -406,7 +406,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     /** Gives back what this process has of an ended one; its entry may stay in the table until another process comes or goes. */
     private void giveUp(int prefix) {
         if (!isDead(prefix)) {
-            // Another process has it by now, so the table has changed.
+            // Another process has it by now, and then the table has changed; or that could not be found out.
             return;
         }
         for (Neighbour neighbour : neighbours.values()) {
@@ -601,6 +601,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             path.close();
         }
         wakers.values().forEach(WakePipe::close);
+        wakers.clear();
         isClosed = true;
         // A received packet may close this device.
         if (!isReceiving) {
