@@ -55,6 +55,7 @@ final class EngineLock {
     }
 
     /** Pollers step back only while this thread runs. */
+    @SuppressWarnings("ThreadPriorityCheck") // Only speed depends on it.
     private void enterWithoutQueue() {
         long pauseNs = ATTEMPT_NS;
         while (!isEnteredSoon()) {

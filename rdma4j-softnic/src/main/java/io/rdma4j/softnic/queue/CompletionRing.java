@@ -118,9 +118,9 @@ public final class CompletionRing extends Turns implements GrownRings.Growing {
         return capacity;
     }
 
-    /** {@return how many completions were taken so far} For any thread. */
+    /** {@return how many completions were taken so far, with those that the calling thread has reached in place} For any thread. */
     public long taken() {
-        return taken;
+        return isInBatch && isKeeper() ? batchAt + 1 : taken;
     }
 
     // ---------------------------------------------------------------- for the engine's owner

@@ -445,6 +445,21 @@ class CompletionRingTest {
         assertThat(other.result()).isTrue();
     }
 
+    /** Whoever reads in place posts what follows before it ends that. */
+    @Test
+    void completionsThatWereReachedInPlaceAreTakenForTheThread() throws Exception {
+        add(3);
+        assertThat(ring.taken()).isZero();
+        assertThat(ring.startBatch()).isTrue();
+        assertThat(ring.taken()).isOne();
+        assertThat(ring.nextInBatch()).isTrue();
+        assertThat(ring.taken()).isEqualTo(2);
+        assertThat(OtherThread.result(ring::taken)).isZero();
+        ring.endBatch();
+        assertThat(ring.taken()).isEqualTo(2);
+        assertThat(OtherThread.result(ring::taken)).isEqualTo(2);
+    }
+
     /** Perhaps the thread that has begun it has ended. */
     @Test
     void nobodyWaitsForABatchOfAClosedRing() throws Exception {
