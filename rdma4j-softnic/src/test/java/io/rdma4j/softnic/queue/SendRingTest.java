@@ -384,10 +384,11 @@ class SendRingTest {
     void nobodyWaitsForTheLockOfAClosedQueuePair() throws Exception {
         assertThat(ring.lock()).isTrue();
         OtherThread<Boolean> locking = OtherThread.begin(ring::lock);
+        SendRing same = ring;
         OtherThread<Boolean> posting = OtherThread.begin(() -> {
-            synchronized (ring) {
-                ring.beginPost();
-                return ring.isLocked();
+            synchronized (same) {
+                same.beginPost();
+                return same.isLocked();
             }
         });
         locking.awaitStandstill();
