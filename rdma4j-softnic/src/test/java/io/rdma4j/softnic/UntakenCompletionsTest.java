@@ -16,6 +16,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -34,6 +35,8 @@ abstract class UntakenCompletionsTest extends CmStage {
     private final Arena arena = Arena.ofAuto();
     private QueuePair queuePair;
     private CompletionQueue completions;
+    private MemoryRegion source;
+    private MemoryRegion target;
     private SendWorkRequest write;
     private int posted;
     private int taken;
@@ -59,7 +62,7 @@ abstract class UntakenCompletionsTest extends CmStage {
         client.connect(new ConnectionParameters());
         CmId server = request();
         server.createQueuePair();
-        MemoryRegion target = server.protectionDomain().register(arena.allocate(8),
+        target = server.protectionDomain().register(arena.allocate(8),
                 AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
         server.accept(new ConnectionParameters());
         for (int i = 0; i < 2; i++) {
@@ -67,11 +70,17 @@ abstract class UntakenCompletionsTest extends CmStage {
                 assertThat(established.id()).isIn(client, server);
             }
         }
-        MemoryRegion source = client.registerMessages(arena.allocate(8));
+        source = client.registerMessages(arena.allocate(8));
         queuePair = client.queuePair();
         completions = queuePair.sendCompletionQueue();
         write = new SendWorkRequest().write(target.address(), target.rkey()).add(source, 0, 8)
                 .set(SendFlag.SIGNALED);
+    }
+
+    @AfterEach
+    void closeRegions() throws RdmaException {
+        source.close();
+        target.close();
     }
 
     @Test

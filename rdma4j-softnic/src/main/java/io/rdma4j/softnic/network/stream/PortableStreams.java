@@ -104,17 +104,20 @@ public final class PortableStreams implements StreamNetwork {
             local = (InetSocketAddress) channel.getLocalAddress();
         }
 
-        void accept() {
+        /** {@return whether it has accepted all that wait} If not, it rests. */
+        boolean accept() {
             try {
                 for (SocketChannel accepted = channel
                         .accept(); accepted != null; accepted = channel.accept()) {
                     begin(accepted);
                 }
+                return true;
             } catch (IOException outOfDescriptorsOrClosed) {
                 // A client that waits for this connection continues to wait, or learns that no program listens any
                 // more.
                 rest(this);
                 warnOf(outOfDescriptorsOrClosed);
+                return false;
             }
         }
 
@@ -180,7 +183,7 @@ public final class PortableStreams implements StreamNetwork {
      * again and again.
      */
     private void rest(Listener listener) {
-        if (listener.channel.isOpen()) {
+        if (listener.channel.isOpen() && !resting.contains(listener)) {
             interest(listener.channel, 0);
             if (resting.isEmpty()) {
                 // The first one's rest is not made longer by others.
@@ -191,11 +194,17 @@ public final class PortableStreams implements StreamNetwork {
     }
 
     private void endRest() {
-        if (!resting.isEmpty() && restEndsNs - System.nanoTime() <= 0) {
-            resting.forEach(listener -> interest(listener.channel, SelectionKey.OP_ACCEPT));
-            resting.clear();
-            restEndsNs = Long.MAX_VALUE;
+        if (restEndsNs == Long.MAX_VALUE || restEndsNs - System.nanoTime() > 0) {
+            return;
         }
+        for (Listener each : List.copyOf(resting)) {
+            // Tried first: a change of what it is registered for wakes the thread that sleeps, each time.
+            if (each.accept()) {
+                resting.remove(each);
+                interest(each.channel, SelectionKey.OP_ACCEPT);
+            }
+        }
+        restEndsNs = resting.isEmpty() ? Long.MAX_VALUE : System.nanoTime() + REST_NS;
     }
 
     // ---------------------------------------------------------------- connecting
