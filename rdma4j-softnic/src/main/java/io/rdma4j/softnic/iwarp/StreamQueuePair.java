@@ -31,6 +31,8 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     private boolean hasCrc;
     private volatile @Nullable Gid peer;
     private boolean isWatched;
+    /** A round has tried to send what was posted. Not for work that was posted since the last round: it cannot have made progress. */
+    private boolean isTried;
     /** When bytes had passed last at the check before, if there was work. */
     private long lastProgressNs = Long.MIN_VALUE;
     private long checkNs;
@@ -107,6 +109,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         connection = null;
         peer = null;
         isWatched = false;
+        isTried = false;
         link.forgetWork(this);
         if (by != null) {
             reportEnded(by);
@@ -127,7 +130,8 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     @Override
     protected int transmit(int most) {
         int units = send(most);
-        if (!isWatched && isWorking()) {
+        isTried = isWorking();
+        if (!isWatched && isTried) {
             watch();
         }
         return units;
@@ -204,7 +208,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     void checkProgress(long nowNs) {
         isWatched = false;
         StreamConnection present = connection;
-        if (present == null || !isWorking()) {
+        if (present == null || !isTried || !isWorking()) {
             return;
         }
         long progressNs = present.progressNs();

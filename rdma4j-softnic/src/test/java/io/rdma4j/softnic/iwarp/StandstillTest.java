@@ -9,7 +9,9 @@ import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
 
+import java.io.OutputStream;
 import java.net.Socket;
+import java.util.concurrent.FutureTask;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -114,6 +116,25 @@ class StandstillTest extends TimedStage {
                     .set(SendFlag.SIGNALED));
             server.awaitSuccess(2);
             assertThat(silent.getInputStream().readNBytes(100)).hasSize(100);
+        }
+    }
+
+    /** What no round has tried to send makes no progress, and its connection is as well as before. */
+    @Test
+    void aThreadMayStandStillWhileItPosts() throws Exception {
+        try (Socket reading = connectedInitiator()) {
+            // More than at once, so that its progress is checked.
+            sendMuch();
+            Thread.ofPlatform().daemon().start(new FutureTask<>(
+                    () -> reading.getInputStream().transferTo(OutputStream.nullOutputStream())));
+            for (int i = 0; i < DEPTH; i++) {
+                server.awaitSuccess(i);
+            }
+            standStillInNextPost(3, PATIENCE_NS);
+            server.queuePair.postSend(new SendWorkRequest().id(DEPTH).send()
+                    .add(server.region, 0, 100).set(SendFlag.SIGNALED));
+            server.awaitSuccess(DEPTH);
+            assertThat(server.queuePair.state()).isEqualTo(QueuePairState.RTS);
         }
     }
 }

@@ -11,9 +11,11 @@ import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /** A stage on a device whose time the test can let pass, and whose reads it can count. Nothing watches its port. */
 abstract class TimedStage extends IwarpStage {
@@ -22,23 +24,39 @@ abstract class TimedStage extends IwarpStage {
 
     private final SoftNic nic;
     private final CountedReads network;
-    private final AtomicLong skippedNs;
+    private final Clock clock;
+
+    private static final class Clock implements LongSupplier {
+        final AtomicLong skippedNs = new AtomicLong();
+        /** What a thread does when it reads the clock next. */
+        private final ThreadLocal<@Nullable Runnable> next = new ThreadLocal<>();
+
+        @Override
+        public long getAsLong() {
+            Runnable now = next.get();
+            if (now != null) {
+                next.remove();
+                now.run();
+            }
+            return System.nanoTime() + skippedNs.get();
+        }
+    }
 
     TimedStage() throws Exception {
-        this(new AtomicLong());
+        this(new Clock());
     }
 
-    private TimedStage(AtomicLong skippedNs) throws Exception {
-        this(skippedNs, new CountedReads(network()));
+    private TimedStage(Clock clock) throws Exception {
+        this(clock, new CountedReads(network()));
     }
 
-    private TimedStage(AtomicLong skippedNs, CountedReads network) throws Exception {
-        this(skippedNs, network, nic(skippedNs, network));
+    private TimedStage(Clock clock, CountedReads network) throws Exception {
+        this(clock, network, nic(clock, network));
     }
 
-    private TimedStage(AtomicLong skippedNs, CountedReads network, SoftNic nic) throws Exception {
+    private TimedStage(Clock clock, CountedReads network, SoftNic nic) throws Exception {
         super(new SoftDeviceContext(nic), ADDRESS);
-        this.skippedNs = skippedNs;
+        this.clock = clock;
         this.network = network;
         this.nic = nic;
     }
@@ -49,11 +67,11 @@ abstract class TimedStage extends IwarpStage {
         return isPortable ? new PortableStreams() : new LinuxStreams();
     }
 
-    private static SoftNic nic(AtomicLong skippedNs, StreamNetwork network) throws Exception {
+    private static SoftNic nic(LongSupplier clock, StreamNetwork network) throws Exception {
         IwarpSettings settings = IwarpSettings.ofSystem(IwarpPatience.USUAL);
         SoftNic nic = new SoftNic(device(IwarpFamily.IWARP),
                 host -> new IwarpTransport(network, settings, host), new SecureNumbers(),
-                () -> System.nanoTime() + skippedNs.get(), THREAD);
+                clock, THREAD);
         nic.start(ADDRESS);
         return nic;
     }
@@ -65,8 +83,20 @@ abstract class TimedStage extends IwarpStage {
 
     /** Lets a time pass at once. */
     final void skip(long ns) {
-        skippedNs.addAndGet(ns);
+        clock.skippedNs.addAndGet(ns);
         nic.driver().poll();
+    }
+
+    /**
+     * Has the calling thread's next post stand still between its request and its doorbell, while rounds look at what is due, each
+     * after some time more.
+     */
+    final void standStillInNextPost(int rounds, long eachNs) {
+        clock.next.set(() -> {
+            for (int i = 0; i < rounds; i++) {
+                skip(eachNs);
+            }
+        });
     }
 
     @AfterEach
