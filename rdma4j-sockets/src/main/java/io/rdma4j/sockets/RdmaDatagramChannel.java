@@ -294,7 +294,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         Objects.checkFromIndexSize(offset, length, dsts.length);
         readLock.lock();
         try {
-            return readInto(dsts, offset, length);
+            return RepeatedBuffers.run(dsts, offset, length, this::readInto);
         } finally {
             readLock.unlock();
         }
@@ -387,7 +387,7 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
         Objects.checkFromIndexSize(offset, length, srcs.length);
         writeLock.lock();
         try {
-            return writeFrom(srcs, offset, length);
+            return RepeatedBuffers.run(srcs, offset, length, this::writeFrom);
         } finally {
             writeLock.unlock();
         }

@@ -14,6 +14,7 @@ final class StreamReader {
     private final ReentrantLock lock = new ReentrantLock();
     /** The one buffer of a read that has one, under the lock. */
     private final ByteBuffer[] one = new ByteBuffer[1];
+    private final RepeatedBuffers.Transfer scattering = this::readIntoAll;
 
     StreamReader(RdmaSocketChannel channel) {
         this.channel = channel;
@@ -38,10 +39,14 @@ final class StreamReader {
     long read(ByteBuffer[] to, int first, int buffers) throws IOException {
         lock.lock();
         try {
-            return readInto(to, first, buffers, Long.MAX_VALUE);
+            return RepeatedBuffers.run(to, first, buffers, scattering);
         } finally {
             lock.unlock();
         }
+    }
+
+    private long readIntoAll(ByteBuffer[] to, int first, int buffers) throws IOException {
+        return readInto(to, first, buffers, Long.MAX_VALUE);
     }
 
     private long readInto(ByteBuffer[] to, int first, int buffers, long timeoutNs)

@@ -15,6 +15,7 @@ final class StreamWriter {
     private final ReentrantLock lock = new ReentrantLock();
     /** The one buffer of a write that has one, under the lock. */
     private final ByteBuffer[] one = new ByteBuffer[1];
+    private final RepeatedBuffers.Transfer gathering = this::writeAll;
 
     StreamWriter(RdmaSocketChannel channel) {
         this.channel = channel;
@@ -39,7 +40,7 @@ final class StreamWriter {
     long write(ByteBuffer[] from, int first, int buffers) throws IOException {
         lock.lock();
         try {
-            return writeFrom(from, first, Buffers.remaining(from, first, buffers));
+            return RepeatedBuffers.run(from, first, buffers, gathering);
         } finally {
             lock.unlock();
         }
@@ -56,6 +57,10 @@ final class StreamWriter {
             one[0] = null;
             lock.unlock();
         }
+    }
+
+    private long writeAll(ByteBuffer[] from, int first, int buffers) throws IOException {
+        return writeFrom(from, first, Buffers.remaining(from, first, buffers));
     }
 
     private long writeFrom(ByteBuffer[] from, int first, long wanted) throws IOException {

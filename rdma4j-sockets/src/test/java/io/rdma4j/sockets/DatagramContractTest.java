@@ -121,6 +121,11 @@ class DatagramContractTest {
             return channel.write(buffers, 0, 3) + " " + buffers[2].remaining() + " "
                     + buffers[3].remaining();
         });
+        METHODS.put("gathering write of a buffer twice", (channel, peer) -> {
+            ByteBuffer twice = ByteBuffer.allocate(2).position(1);
+            return channel.write(new ByteBuffer[]{twice, ByteBuffer.allocate(3), twice}) + " "
+                    + twice.position();
+        });
         METHODS.put("gathering write outside of the array",
                 (channel, peer) -> channel.write(new ByteBuffer[1], -1, 1));
         METHODS.put("receive into a read-only buffer",
@@ -201,6 +206,12 @@ class DatagramContractTest {
             long count = channel.read(buffers, 0, 3);
             return count + " " + buffers[1].position() + " " + buffers[2].position() + " "
                     + buffers[3].position();
+        });
+        RECEIVING.put("scattering read into a buffer twice", (channel, peer) -> {
+            // The JDK's channels fail with one of the heap, after they have read.
+            ByteBuffer twice = ByteBuffer.allocateDirect(1);
+            return channel.read(new ByteBuffer[]{twice, twice}) + " " + twice.position() + " "
+                    + twice.get(0);
         });
     }
 

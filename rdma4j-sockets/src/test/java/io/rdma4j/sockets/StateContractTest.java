@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,6 +72,13 @@ class StateContractTest {
             return count + " " + buffers[1].position() + " " + buffers[2].position() + " "
                     + buffers[3].position();
         });
+        table.method("scattering read into a buffer twice", channel -> {
+            // The JDK's channels fail with one of the heap, after they have read.
+            ByteBuffer twice = ByteBuffer.allocateDirect(1);
+            ByteBuffer other = ByteBuffer.allocateDirect(9);
+            long count = channel.read(new ByteBuffer[]{other, twice, twice}, 1, 2);
+            return count + " " + other.position() + " " + twice.position() + " " + twice.get(0);
+        });
         table.method("scattering read into nothing",
                 channel -> channel.read(new ByteBuffer[0]));
         table.method("scattering read outside of the array",
@@ -88,6 +96,18 @@ class StateContractTest {
                 ByteBuffer.allocateDirect(100), ByteBuffer.allocate(1)};
             return channel.write(buffers, 0, 3) + " " + buffers[2].remaining() + " "
                     + buffers[3].remaining();
+        });
+        table.method("gathering write of a buffer twice", channel -> {
+            ByteBuffer twice = ByteBuffer.allocate(2).position(1);
+            ByteBuffer[] buffers = {twice, ByteBuffer.allocateDirect(100), twice};
+            return channel.write(buffers) + " " + twice.position() + " " + buffers[1].remaining();
+        });
+        table.method("gathering write of many buffers, one of them twice", channel -> {
+            ByteBuffer[] buffers = new ByteBuffer[40];
+            Arrays.setAll(buffers, _ -> ByteBuffer.allocate(1));
+            buffers[39] = buffers[7];
+            return channel.write(buffers) + " " + buffers[7].position() + " "
+                    + buffers[38].position();
         });
         table.method("gathering write outside of the array",
                 channel -> channel.write(new ByteBuffer[1], -1, 1));

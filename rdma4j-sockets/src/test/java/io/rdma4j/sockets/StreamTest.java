@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Bytes through channels that block, on each software device. */
@@ -37,6 +38,22 @@ class StreamTest {
     private static void receive(SocketChannel from, ByteBuffer into) throws IOException {
         while (into.hasRemaining()) {
             assertThat(from.read(into)).isPositive();
+        }
+    }
+
+    /** Such as a separator. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferIsSentAsOftenAsItOccurs(Transport transport) throws Exception {
+        try (Connected pair = Connected.over(transport)) {
+            ByteBuffer comma = ByteBuffer.wrap(new byte[]{','});
+            ByteBuffer[] words = {ByteBuffer.wrap(new byte[]{'a', 'b'}), comma,
+                ByteBuffer.wrap(new byte[]{'c'}), comma, comma};
+            assertThat(pair.channel().write(words)).isEqualTo(6);
+            assertThat(words).noneMatch(ByteBuffer::hasRemaining);
+            ByteBuffer received = ByteBuffer.allocate(6);
+            receive(pair.peer(), received);
+            assertThat(new String(received.array(), US_ASCII)).isEqualTo("ab,c,,");
         }
     }
 

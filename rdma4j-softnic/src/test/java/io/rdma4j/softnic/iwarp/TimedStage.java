@@ -29,13 +29,19 @@ abstract class TimedStage extends IwarpStage {
     private static final class Clock implements LongSupplier {
         final AtomicLong skippedNs = new AtomicLong();
         /** What a thread does when it reads the clock next. */
-        private final ThreadLocal<@Nullable Runnable> next = new ThreadLocal<>();
+        private volatile @Nullable Runnable meanwhile;
+        private volatile @Nullable Thread reader;
+
+        void whenRead(Thread by, Runnable what) {
+            reader = by;
+            meanwhile = what;
+        }
 
         @Override
         public long getAsLong() {
-            Runnable now = next.get();
-            if (now != null) {
-                next.remove();
+            Runnable now = meanwhile;
+            if (now != null && Thread.currentThread().equals(reader)) {
+                meanwhile = null;
                 now.run();
             }
             return System.nanoTime() + skippedNs.get();
@@ -92,7 +98,7 @@ abstract class TimedStage extends IwarpStage {
      * after some time more.
      */
     final void standStillInNextPost(int rounds, long eachNs) {
-        clock.next.set(() -> {
+        clock.whenRead(Thread.currentThread(), () -> {
             for (int i = 0; i < rounds; i++) {
                 skip(eachNs);
             }
