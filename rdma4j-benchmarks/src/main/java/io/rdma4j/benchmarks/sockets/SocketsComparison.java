@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -21,38 +24,55 @@ final class SocketsComparison {
     private static final long SLACK_SECONDS = 60;
     private static final String MEASURED = "3";
 
-    /** What a process is started with. */
-    private record Way(String title, String variable) {}
+    private static final int TCP = 0;
+
+    /**
+     * How the bytes of a process travel.
+     *
+     * @param variable the options of its JVM
+     * @param classPath in front of that of the workloads; empty for none
+     * @param isOurs false for one of others, which may have no result
+     */
+    private record Way(String title, String variable, String classPath, boolean isOurs) {}
 
     private final List<Way> ways;
     private final String warmUpSeconds;
     private final long longestSeconds;
 
-    private SocketsComparison(String jar, String warmUpSeconds) {
+    private SocketsComparison(String jar, String warmUpSeconds, @Nullable Way beside) {
         this.warmUpSeconds = warmUpSeconds;
         longestSeconds = SLACK_SECONDS + Long.parseLong(warmUpSeconds);
         String agent = "\"-javaagent:" + jar + "=rdma\" -Drdma4j.device=roce_lo";
-        ways = List.of(new Way("TCP", ""),
-                new Way("memory", agent + " -Drdma4j.loopback=shared"),
-                new Way("network", agent + " -Drdma4j.loopback=network"));
+        ways = new ArrayList<>(List.of(new Way("TCP", "", "", true),
+                new Way("memory", agent + " -Drdma4j.loopback=shared", "", true),
+                new Way("network", agent + " -Drdma4j.loopback=network", "", true)));
+        if (beside != null) {
+            ways.add(beside);
+        }
     }
 
     /**
-     * @param arguments the jar of rdma4j-sockets; the seconds of the warm-up; how many turns; names of workloads, all without any
+     * @param arguments the jar of rdma4j-sockets; the seconds of the warm-up; how many turns; of a way of others its name, class path and
+     *        options of the JVM, empty without one; names of workloads, all without any
      */
     public static void main(String[] arguments) throws Exception {
-        SocketsComparison comparison = new SocketsComparison(arguments[0], arguments[1]);
+        Way beside = arguments[3].isEmpty()
+                ? null
+                : new Way(arguments[3], arguments[5], arguments[4], false);
+        SocketsComparison comparison = new SocketsComparison(arguments[0], arguments[1], beside);
         int turns = Integer.parseInt(arguments[2]);
         List<SocketWorkload> wanted;
         try {
-            wanted = wanted(List.of(arguments).subList(3, arguments.length));
+            wanted = wanted(List.of(arguments).subList(6, arguments.length));
         } catch (IllegalArgumentException e) {
             System.err.println("benchmarks/sockets: " + e.getMessage());
             System.exit(2);
             return;
         }
+        String name = beside == null ? "" : " " + beside.title() + " | : TCP |";
         System.out.println("| workload | TCP | RDMA, memory | RDMA, network | memory : TCP |"
-                + " network : TCP |\n|---|---|---|---|---|---|");
+                + " network : TCP |" + name + "\n|---|---|---|---|---|---|"
+                + (beside == null ? "" : "---|---|"));
         for (SocketWorkload each : wanted) {
             comparison.compare(each, turns);
         }
@@ -70,24 +90,40 @@ final class SocketsComparison {
         for (int turn = 0; turn < turns; turn++) {
             for (int way = 0; way < ways.size(); way++) {
                 // Over RDMA Netty has the JVM's channels.
-                SocketWorkload run = workload == SocketWorkload.NETTY_EPOLL && way > 0
+                SocketWorkload run = workload == SocketWorkload.NETTY_EPOLL && way > TCP
                         ? SocketWorkload.NETTY
                         : workload;
-                figures[way][turn] = measure(run, ways.get(way));
+                figures[way][turn] = figure(run, ways.get(way));
             }
         }
-        System.out.printf(Locale.ROOT, "| %s | %s %s | %s | %s | %s | %s |%n", workload.title,
-                text(median(figures[0])), workload.unit, text(median(figures[1])),
+        System.out.printf(Locale.ROOT, "| %s | %s %s | %s | %s | %s | %s |%s%n", workload.title,
+                text(median(figures[TCP])), workload.unit, text(median(figures[1])),
                 text(median(figures[2])), ratio(figures, 1, workload.inMemory, workload),
-                ratio(figures, 2, workload.overNetwork, workload));
+                ratio(figures, 2, workload.overNetwork, workload), beside(figures));
+    }
+
+    private static String beside(double[][] figures) {
+        int last = figures.length - 1;
+        if (last == 2) {
+            return "";
+        }
+        double figure = median(figures[last]);
+        return Double.isNaN(figure)
+                ? " no result | |"
+                : String.format(Locale.ROOT, " %s | %.2f |", text(figure), ratio(figures, last));
     }
 
     private static String ratio(double[][] figures, int way, double wanted,
             SocketWorkload workload) {
-        double[] ratios = new double[figures[0].length];
-        Arrays.setAll(ratios, turn -> figures[way][turn] / figures[0][turn]);
-        return String.format(Locale.ROOT, "%.2f of %s %.1f", median(ratios),
+        return String.format(Locale.ROOT, "%.2f of %s %.1f", ratio(figures, way),
                 workload.isMoreBetter ? "≥" : "≤", wanted);
+    }
+
+    /** {@return a way's part of TCP's figure, the median of all turns} */
+    private static double ratio(double[][] figures, int way) {
+        double[] ratios = new double[figures[TCP].length];
+        Arrays.setAll(ratios, turn -> figures[way][turn] / figures[TCP][turn]);
+        return median(ratios);
     }
 
     private static double median(double[] values) {
@@ -101,6 +137,18 @@ final class SocketsComparison {
 
     private static String text(double value) {
         return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
+    }
+
+    /** {@return the figure of a workload, not a number if a way of others has no result} */
+    private double figure(SocketWorkload workload, Way way) throws Exception {
+        try {
+            return measure(workload, way);
+        } catch (IllegalStateException noResult) {
+            if (way.isOurs()) {
+                throw noResult;
+            }
+            return Double.NaN;
+        }
     }
 
     private double measure(SocketWorkload workload, Way way) throws Exception {
@@ -126,7 +174,7 @@ final class SocketsComparison {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC", "-Xms256m", "-Xmx1g", "-cp",
-                System.getProperty("java.class.path"), SocketEnd.class.getName()));
+                classPath(way), SocketEnd.class.getName()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD);
@@ -135,6 +183,13 @@ final class SocketsComparison {
             builder.environment().put("JDK_JAVA_OPTIONS", way.variable());
         }
         return builder.start();
+    }
+
+    private static String classPath(Way way) {
+        String workloads = System.getProperty("java.class.path");
+        return way.classPath().isEmpty()
+                ? workloads
+                : way.classPath() + File.pathSeparator + workloads;
     }
 
     /** {@return what follows a word at the beginning of a line} The end of a process ends the wait, and so does a limit. */
