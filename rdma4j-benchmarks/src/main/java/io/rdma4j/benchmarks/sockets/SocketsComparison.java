@@ -102,11 +102,11 @@ final class SocketsComparison {
                 ratio(figures, 2, workload.overNetwork, workload), beside(figures));
     }
 
-    private static String beside(double[][] figures) {
-        int last = figures.length - 1;
-        if (last == 2) {
+    private String beside(double[][] figures) {
+        if (ways.getLast().isOurs()) {
             return "";
         }
+        int last = figures.length - 1;
         double figure = median(figures[last]);
         return Double.isNaN(figure)
                 ? " no result | |"
