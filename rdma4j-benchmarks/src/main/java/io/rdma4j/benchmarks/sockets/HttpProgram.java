@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdma4j.benchmarks.sockets;
 
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.LongAdder;
 
-/** Requests of the JDK's client to a server, as many at a time as there are connections; answers of 1,024 bytes. */
+/** Requests of a client to a server, as many at a time as there are connections; answers of 1,024 bytes. */
 final class HttpProgram implements SocketProgram {
     private static final int CONNECTIONS = 16;
     private static final int BYTES = 1024;
 
     private final Server server;
+    private final Client client;
 
     /** What answers. */
     interface Server {
@@ -28,8 +21,15 @@ final class HttpProgram implements SocketProgram {
         int serve(byte[] answer, int threads) throws Exception;
     }
 
-    HttpProgram(Server server) {
+    /** What asks. */
+    interface Client {
+        /** Asks on each of some connections, again and again, in threads of its own, until the process ends. */
+        void start(int port, int connections, HttpAnswers answers) throws Exception;
+    }
+
+    HttpProgram(Server server, Client client) {
         this.server = server;
+        this.client = client;
     }
 
     @Override
@@ -41,40 +41,15 @@ final class HttpProgram implements SocketProgram {
 
     @Override
     public double drive(int port, Stretch stretch) throws Exception {
-        LongAdder answers = new LongAdder();
-        CompletableFuture<Double> failure = new CompletableFuture<>();
-        CountDownLatch begun = new CountDownLatch(CONNECTIONS);
-        try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
-                .build()) {
-            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port))
-                    .build();
-            for (int i = 0; i < CONNECTIONS; i++) {
-                Thread.ofPlatform().daemon().start(() -> {
-                    try {
-                        while (true) {
-                            byte[] body = client
-                                    .send(request, HttpResponse.BodyHandlers.ofByteArray()).body();
-                            if (body.length != BYTES) {
-                                throw new IOException("an answer of " + body.length + " bytes");
-                            }
-                            answers.increment();
-                            begun.countDown();
-                        }
-                    } catch (IOException | InterruptedException e) {
-                        failure.completeExceptionally(e);
-                        begun.countDown();
-                    }
-                });
-            }
-            begun.await();
-            Thread.sleep(stretch.warmUpNs() / 1_000_000);
-            long before = answers.sum();
-            long startNs = System.nanoTime();
-            Thread.sleep(stretch.measureNs() / 1_000_000);
-            double rate = (answers.sum() - before) * 1e9 / (System.nanoTime() - startNs);
-            failure.getNow(0.0);
-            client.shutdownNow();
-            return rate;
-        }
+        HttpAnswers answers = new HttpAnswers(BYTES);
+        client.start(port, CONNECTIONS, answers);
+        answers.awaitFirst();
+        Thread.sleep(stretch.warmUpNs() / 1_000_000);
+        long before = answers.count();
+        long startNs = System.nanoTime();
+        Thread.sleep(stretch.measureNs() / 1_000_000);
+        double rate = (answers.count() - before) * 1e9 / (System.nanoTime() - startNs);
+        answers.requireNoFailure();
+        return rate;
     }
 }

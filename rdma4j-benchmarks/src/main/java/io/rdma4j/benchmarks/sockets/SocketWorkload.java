@@ -13,7 +13,9 @@ enum SocketWorkload {
     NETTY("Netty echo, 64 connections", "1/s", true, 2.0, 0.8), //
     NETTY_EPOLL("… against Netty's epoll", "1/s", true, 1.5, 0.8), //
     HTTP("HTTP, 16 connections", "1/s", true, 1.3, 0.8), //
-    HTTP_JETTY("HTTP Jetty, 16 connections", "1/s", true, 1.3, 0.8);
+    HTTP_JETTY("HTTP Jetty, 16 connections", "1/s", true, 1.3, 0.8), //
+    HTTP_CLIENT("HTTP, 16 connections of the JDK's client", "1/s", true, 1.3, 0.8), //
+    HTTP_JETTY_CLIENT("HTTP Jetty, 16 connections of the JDK's client", "1/s", true, 1.3, 0.8);
 
     final String title;
     final String unit;
@@ -51,8 +53,10 @@ enum SocketWorkload {
             case POLLED -> new PingPongProgram(true);
             case NETTY -> new NettyProgram(false);
             case NETTY_EPOLL -> new NettyProgram(true);
-            case HTTP -> new HttpProgram(new JdkHttpServer());
-            case HTTP_JETTY -> new HttpProgram(new JettyHttpServer());
+            case HTTP -> new HttpProgram(new JdkHttpServer(), new SelectorHttpClient());
+            case HTTP_JETTY -> new HttpProgram(new JettyHttpServer(), new SelectorHttpClient());
+            case HTTP_CLIENT -> new HttpProgram(new JdkHttpServer(), new JdkHttpClient());
+            case HTTP_JETTY_CLIENT -> new HttpProgram(new JettyHttpServer(), new JdkHttpClient());
         };
     }
 }

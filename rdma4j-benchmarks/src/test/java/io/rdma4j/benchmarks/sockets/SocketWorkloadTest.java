@@ -14,7 +14,8 @@ class SocketWorkloadTest {
         assertThatThrownBy(() -> SocketsComparison.wanted(List.of("HTTP", "NONSENSE")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("there is no workload 'NONSENSE'; there are STREAM_1M, STREAM_8K,"
-                        + " PING_PONG, POLLED, NETTY, NETTY_EPOLL, HTTP, HTTP_JETTY");
+                        + " PING_PONG, POLLED, NETTY, NETTY_EPOLL, HTTP, HTTP_JETTY,"
+                        + " HTTP_CLIENT, HTTP_JETTY_CLIENT");
     }
 
     @Test
