@@ -285,7 +285,7 @@ class MemoryOrderTest {
                 || (seen.of("p") == 2 && seen.of("n") == 1);
     }
 
-    /** HostMemory.known: what a look found is kept by the next, unless nonce and prefix say that it is another. */
+    /** PeerDevices.known: what a look found is kept by the next, unless nonce and prefix say that it is another. */
     @Test
     void neighbourOfAMixtureIsKeptOnlyWithItsPrefix() {
         assertHolds(entryReplaced(kept(true)));

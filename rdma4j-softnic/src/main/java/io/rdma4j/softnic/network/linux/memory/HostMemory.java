@@ -27,11 +27,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -44,14 +41,10 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     /** The maximum number of processes, each with one device that sends to this one. */
     private static final int RINGS = 256;
     private static final long LENGTH = Mailbox.length(RINGS);
-    private static final int MAX_WAKERS = 256;
     /** What was not read for so long is unmapped. */
     private static final long SECTIONS_NS = 1_000_000_000;
-    private static final Neighbour[] NONE = {};
 
     private final SharedPort shared;
-    private final MailboxTable table;
-    private final int interfaceIndex;
     private final boolean isForOwn;
     private final long process = ProcessIdentity.own();
     private final long nonce = newNonce();
@@ -63,14 +56,9 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     private final BorrowedPages borrowed = new BorrowedPages();
     /** Those of this device. Any thread opens and gives up addresses, while the owner of the engine looks here. */
     private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
-    private final Map<Long, Neighbour> neighbours = new HashMap<>();
-    private Map<Gid, Neighbour[]> byAddress = Map.of();
-    /** Replaced, not changed, because a thread that goes to sleep reads it. */
-    private volatile RingPath[] paths = {};
+    private final PeerDevices devices;
     private final List<RingPath> unannounced = new ArrayList<>();
-    /** By their inodes. */
-    private final Map<Long, WakePipe> wakers = new HashMap<>();
-    private int seenChanges;
+    private final Wakers wakers = new Wakers();
     private long restDueNs = Long.MAX_VALUE;
     private long sectionsDueNs = Long.MAX_VALUE;
     private long nowNs = System.nanoTime();
@@ -85,25 +73,23 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     public HostMemory(SharedPort shared, int interfaceIndex, boolean isForOwn)
             throws LinuxSocket.Refused {
         this.shared = shared;
-        this.interfaceIndex = interfaceIndex;
         this.isForOwn = isForOwn;
-        table = shared.mailboxes();
+        devices = new PeerDevices(shared.mailboxes(), interfaceIndex, this::open);
         lendable = new LendablePages(nonce, new Withdrawal() {
             @Override
             public void ended(Registration registration) {
-                for (RingPath path : paths) {
+                for (RingPath path : devices.paths()) {
                     path.withdraw(registration);
                 }
             }
 
             @Override
             public void ends(long place, long byteSize) {
-                for (RingPath path : paths) {
+                for (RingPath path : devices.paths()) {
                     path.withdraw(place, byteSize);
                 }
             }
         });
-        seenChanges = table.changes() - 1;
         pages = SharedPages.create("rdma4j-mailbox", LENGTH);
         try {
             mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this);
@@ -166,18 +152,6 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     // ---------------------------------------------------------------- finding others
 
-    /** Another device, and the way to it once it was looked for. */
-    private static final class Neighbour {
-        final MailboxTable.Entry entry;
-        boolean isTried;
-        @Nullable
-        RingPath path;
-
-        Neighbour(MailboxTable.Entry entry) {
-            this.entry = entry;
-        }
-    }
-
     @Override
     public long tick() {
         long tickNs = ticks.nowNs();
@@ -187,113 +161,42 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
     @Override
     public int version() {
         refresh();
-        return seenChanges;
+        return devices.seenChanges();
     }
 
     @Override
     public @Nullable MemoryPath path(Path path, int queuePair) {
-        Neighbour neighbour = neighbour(path, queuePair);
-        return neighbour != null && (isForOwn || neighbour.entry.nonce() != nonce)
-                ? pathTo(neighbour)
+        PeerDevices.PeerDevice device = device(path, queuePair);
+        return device != null && (isForOwn || device.entry.nonce() != nonce)
+                ? devices.pathTo(device)
                 : null;
     }
 
-    private @Nullable Neighbour neighbour(Path path, int queuePair) {
+    private PeerDevices.@Nullable PeerDevice device(Path path, int queuePair) {
         // A lost address sends nothing, like a closed port.
         if (isClosed || !published.containsKey(path.source())) {
             return null;
         }
         refresh();
-        Neighbour[] candidates = byAddress.get(path.destination());
-        if (candidates == null) {
-            return null;
-        }
-        int prefix = shared.firstPrefix(queuePair);
-        for (Neighbour neighbour : candidates) {
-            if (neighbour.entry.prefix() == prefix) {
-                return neighbour;
-            }
-        }
-        return null;
+        return devices.find(path.destination(), shared.firstPrefix(queuePair));
     }
 
     /** Looks at the table, if anything in it has changed. */
     private void refresh() {
-        int changes = table.changes();
-        if (changes == seenChanges || isClosed) {
+        if (isClosed || !devices.refresh()) {
             return;
         }
-        seenChanges = changes;
-        Map<Long, Neighbour> present = new HashMap<>();
-        Map<Gid, List<Neighbour>> found = new HashMap<>();
-        for (MailboxTable.Entry entry : table.all()) {
-            if (entry.scope() == 0 || entry.scope() == interfaceIndex) {
-                Neighbour neighbour = present.computeIfAbsent(entry.nonce(), _ -> known(entry));
-                found.computeIfAbsent(entry.address(), _ -> new ArrayList<>()).add(neighbour);
-            }
+        borrowed.keepThoseOf(devices.nonces());
+        if (!wakers.isEmpty()) {
+            wakers.keep(devices.wakeInodes());
         }
-        for (Neighbour before : neighbours.values()) {
-            if (before.path != null && present.get(before.entry.nonce()) != before) {
-                before.path.close();
-            }
-        }
-        neighbours.clear();
-        neighbours.putAll(present);
-        borrowed.keepThoseOf(present.keySet());
-        closeWakersOfOthers();
-        Map<Gid, Neighbour[]> byAddressNow = new HashMap<>();
-        found.forEach((address, those) -> byAddressNow.put(address, those.toArray(NONE)));
-        byAddress = byAddressNow;
-        findOpen();
-    }
-
-    /** Those of devices that are in the table no longer; who is in none is opened again when it is to be woken. */
-    private void closeWakersOfOthers() {
-        if (wakers.isEmpty()) {
-            return;
-        }
-        Set<Long> present = new HashSet<>();
-        neighbours.values().forEach(each -> present.add(each.entry.wakeInode()));
-        wakers.entrySet().removeIf(each -> {
-            boolean isGone = !present.contains(each.getKey());
-            if (isGone) {
-                each.getValue().close();
-            }
-            return isGone;
-        });
-    }
-
-    private Neighbour known(MailboxTable.Entry entry) {
-        Neighbour before = neighbours.get(entry.nonce());
-        if (before == null || before.path == null || !before.path.isOpen()
-                || before.entry.prefix() != entry.prefix()) {
-            // A neighbour that refused may accept now; and while an entry is replaced, a look may take its prefix for that of
-            // the process that was there before.
-            return new Neighbour(entry);
-        }
-        return before;
-    }
-
-    private void findOpen() {
-        paths = neighbours.values().stream().map(each -> each.path)
-                .filter(path -> path != null && path.isOpen()).toArray(RingPath[]::new);
-    }
-
-    private @Nullable RingPath pathTo(Neighbour neighbour) {
-        if (!neighbour.isTried) {
-            neighbour.isTried = true;
-            neighbour.path = open(neighbour.entry);
-            findOpen();
-        }
-        RingPath path = neighbour.path;
-        return path != null && path.isOpen() ? path : null;
     }
 
     private @Nullable RingPath open(MailboxTable.Entry entry) {
         try {
-            Peer peer = new Peer(entry);
-            RingPath path = Mailbox.is(peer.head, entry.nonce())
-                    ? RingPath.claim(peer.head, new RingPath.Owner(nonce,
+            PeerMailbox peer = new PeerMailbox(entry, LENGTH, shared);
+            RingPath path = Mailbox.is(peer.head(), entry.nonce())
+                    ? RingPath.claim(peer.head(), new RingPath.Owner(nonce,
                             shared.prefix(), process, pipe.readable(), pipe.inode()),
                             mailbox, peer, unannounced, this::isDead, nowNs)
                     : null;
@@ -311,68 +214,16 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
     }
 
-    /** The process that reads another mailbox. */
-    private final class Peer implements PeerProcess {
-        private final MailboxTable.Entry entry;
-        private final SharedPages pages;
-        /** The start of the mailbox. */
-        final MemorySegment head;
-        private final WakePipe waker;
-
-        Peer(MailboxTable.Entry entry) throws LinuxSocket.Refused {
-            this.entry = entry;
-            pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
-            try {
-                head = pages.map(0, Mailbox.headLength());
-                waker = WakePipe.open(entry.process(), entry.wake(), entry.wakeInode());
-            } catch (LinuxSocket.Refused e) {
-                pages.close();
-                throw e;
-            }
-        }
-
-        @Override
-        public @Nullable MemorySegment map(long offset, long length) {
-            try {
-                return pages.map(offset, length);
-            } catch (LinuxSocket.Refused e) {
-                LOG.log(System.Logger.Level.DEBUG, "a ring cannot be mapped", e);
-                return null;
-            }
-        }
-
-        @Override
-        public boolean wake() {
-            return waker.wake();
-        }
-
-        @Override
-        public boolean isAlive() {
-            return !isDead(entry.prefix());
-        }
-
-        @Override
-        public void release(MemorySegment memory) {
-            HostMemory.this.release(memory);
-        }
-
-        @Override
-        public void close() {
-            waker.close();
-            pages.close();
-        }
-    }
-
     // ---------------------------------------------------------------- the ends of others
 
     @Override
     public void watch(Path path, int queuePair) {
-        Neighbour neighbour = neighbour(path, queuePair);
-        if (neighbour == null || neighbour.entry.process() == process) {
+        PeerDevices.PeerDevice device = device(path, queuePair);
+        if (device == null || device.entry.process() == process) {
             return;
         }
-        int first = neighbour.entry.prefix();
-        long watched = neighbour.entry.process();
+        int first = device.entry.prefix();
+        long watched = device.entry.process();
         boolean isNew = processes.watch(watched,
                 ProcessWatch.Peer.of(path.destination(), first, queuePair));
         if (isNew && isDead(first)) {
@@ -409,18 +260,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             // Another process has it by now, and then the table has changed; or that could not be found out.
             return;
         }
-        for (Neighbour neighbour : neighbours.values()) {
-            if (neighbour.entry.prefix() == prefix) {
-                if (neighbour.path != null) {
-                    neighbour.path.close();
-                }
-                WakePipe waker = wakers.remove(neighbour.entry.wakeInode());
-                if (waker != null) {
-                    waker.close();
-                }
-            }
-        }
-        findOpen();
+        devices.closePaths(prefix).forEach(wakers::forget);
     }
 
     @Override
@@ -442,14 +282,14 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
 
     @Override
     public void withdrawRequests(int queuePair) {
-        for (RingPath path : paths) {
+        for (RingPath path : devices.paths()) {
             path.withdrawRequests(queuePair);
         }
     }
 
     @Override
     public @Nullable LentSection lentSection(long owner, int descriptor, long number) {
-        Neighbour lending = neighbours.get(owner);
+        PeerDevices.PeerDevice lending = devices.find(owner);
         if (isClosed || lending == null) {
             return LentSection.gone();
         }
@@ -508,23 +348,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         if (isClosed) {
             return;
         }
-        WakePipe waker = wakers.get(inode);
-        if (waker == null) {
-            try {
-                waker = WakePipe.open(sleeper, descriptor, inode);
-            } catch (LinuxSocket.Refused gone) {
-                return;
-            }
-            if (wakers.size() >= MAX_WAKERS) {
-                wakers.values().forEach(WakePipe::close);
-                wakers.clear();
-            }
-            wakers.put(inode, waker);
-        }
-        if (!waker.wake()) {
-            waker.close();
-            wakers.remove(inode);
-        }
+        wakers.wake(sleeper, descriptor, inode);
     }
 
     // ---------------------------------------------------------------- time and sleeping
@@ -550,7 +374,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
         }
         if (newNowNs >= restDueNs) {
             restDueNs = Long.MAX_VALUE;
-            for (RingPath path : paths) {
+            for (RingPath path : devices.paths()) {
                 path.restIfDue(newNowNs);
                 restDueNs = Math.min(restDueNs, path.restDueNs());
             }
@@ -568,7 +392,7 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             if (isClosed || !mailbox.beginSleep()) {
                 return isClosed;
             }
-            for (RingPath path : paths) {
+            for (RingPath path : devices.paths()) {
                 if (!path.sleeps()) {
                     mailbox.endSleep();
                     return false;
@@ -597,11 +421,8 @@ public final class HostMemory implements SharedMemory, MailboxSystem, AutoClosea
             return;
         }
         List.copyOf(published.keySet()).forEach(this::withdraw);
-        for (RingPath path : paths) {
-            path.close();
-        }
-        wakers.values().forEach(WakePipe::close);
-        wakers.clear();
+        devices.close();
+        wakers.close();
         isClosed = true;
         // A received packet may close this device.
         if (!isReceiving) {
