@@ -37,6 +37,7 @@ final class Mutation {
 
     private static final String PROTOCOL = "rdma4j-protocol";
     private static final String SOFTNIC = "rdma4j-softnic";
+    private static final String SOCKETS = "rdma4j-sockets";
 
     /** The tests that state behaviour quickly: random inputs state none, and races are for other compilers. */
     private static final List<Row> ROWS = List.of(
@@ -51,14 +52,12 @@ final class Mutation {
             new Row(SOFTNIC, "queue", 89, List.of("queue.*"),
                     List.of("queue.*Test", "PostErrorTest", "SharedReceiveQueueTest", "CompletionEndTest")),
             new Row(SOFTNIC, "network.ring", 86, List.of("network.ring.*"),
-                    List.of("network.ring.*Test", "network.linux.HostMemoryTest")),
-            new Row(SOFTNIC, "network.linux", 71,
-                    List.of("network.linux.SharedTable*", "network.linux.MailboxTable*",
-                            "network.linux.Prefixes*", "network.linux.ServicePorts*"),
-                    List.of("network.linux.HeldLockTest", "network.linux.UnfinishedChangesTest",
-                            "network.linux.TableLocksTest", "network.linux.TableSocketTest",
-                            "network.linux.SharedPortTest", "network.linux.HostMemoryTest",
-                            "network.linux.DamagedTableTest")));
+                    List.of("network.ring.*Test", "network.linux.memory.HostMemoryTest")),
+            new Row(SOFTNIC, "network.linux.sharing", 71,
+                    List.of("network.linux.sharing.SharedTable*", "network.linux.sharing.MailboxTable*",
+                            "network.linux.sharing.Prefixes*", "network.linux.sharing.ServicePorts*"),
+                    List.of("network.linux.sharing.*Test", "network.linux.memory.HostMemoryTest")),
+            new Row(SOCKETS, "sockets.protocol", 80, List.of("protocol.*"), List.of("protocol.*Test")));
 
     private Mutation() {}
 
