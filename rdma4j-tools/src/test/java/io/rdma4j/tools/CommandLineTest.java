@@ -98,6 +98,8 @@ class CommandLineTest {
         assertThat(tools.out()).contains("1  Devices, ports and GIDs\n", "10  What goes wrong\n");
         assertThat(run("lesson", "2", "roce_lo")).isZero();
         assertFails(2, new String[]{"there is no lesson 11", "1 to 10"}, "lesson", "11");
+        assertFails(1, new String[]{"the interface 'nowhere' has none", "roce_lo"}, "lesson", "1",
+                "nowhere");
         assertFails(1, new String[]{"there is no device 'roce_nowhere'"}, "lesson", "2",
                 "roce_nowhere");
     }
