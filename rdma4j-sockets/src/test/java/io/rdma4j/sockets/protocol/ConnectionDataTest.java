@@ -52,6 +52,20 @@ class ConnectionDataTest {
         bytes[0] = 1;
         bytes[19 + 4] = 0;
         assertRefused(bytes, "65534 credits and 0 slots");
+        bytes[19 + 4] = 2;
+        bytes[2] = 0;
+        bytes[3] = 0;
+        assertRefused(bytes, "0 credits and 2 slots");
+    }
+
+    @Test
+    void lengthOfARangeHas32Bits() {
+        assertThat(new RemoteRange(0, 0, 0xffff_ffffL).length()).isEqualTo(0xffff_ffffL);
+        for (long length : new long[]{-1, 1L << 32}) {
+            assertThatThrownBy(() -> new RemoteRange(0, 0, length))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("a length has 32 bits, unlike " + length);
+        }
     }
 
     private static void assertRefused(byte[] bytes, String said) {
