@@ -303,6 +303,10 @@ public final class RdmaDatagramChannel extends ChannelReadiness.OfDatagrams {
     private long readInto(ByteBuffer[] to, int first, int buffers) throws IOException {
         DatagramEndpoint from = requireConnected();
         long room = Buffers.room(to, first, buffers);
+        if (room == 0) {
+            // As over UDP, where no datagram is taken for that.
+            return 0;
+        }
         return receive(from, to, first, buffers, TimeLimit.NEVER) == null
                 ? 0
                 : room - Buffers.remaining(to, first, buffers);

@@ -38,12 +38,20 @@ final class RuledOperations implements BlockingOperations {
     public int read(ByteBuffer into, long timeoutNs) throws IOException {
         requireBlocking();
         SocketChannel made = channel.chosen();
-        if (made instanceof RdmaSocketChannel rdma) {
-            return rdma.read(into, timeoutNs);
-        }
         if (made == null || timeoutNs == Long.MAX_VALUE) {
             return channel.read(into);
         }
+        try {
+            return made instanceof RdmaSocketChannel rdma
+                    ? rdma.read(into, timeoutNs)
+                    : readInTime(made, into, timeoutNs);
+        } catch (IOException e) {
+            throw channel.ended(e, made);
+        }
+    }
+
+    private static int readInTime(SocketChannel made, ByteBuffer into, long timeoutNs)
+            throws IOException {
         Socket timed = made.socket();
         timed.setSoTimeout(milliseconds(timeoutNs));
         int count = timed.getInputStream().read(into.array(),

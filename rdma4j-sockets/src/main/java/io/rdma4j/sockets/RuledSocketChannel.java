@@ -103,6 +103,11 @@ final class RuledSocketChannel extends SocketChannel implements ChannelReadiness
         return chosen.channel();
     }
 
+    /** {@return the error} If what it goes over has closed itself, it is closed as well. */
+    IOException ended(IOException error, SocketChannel made) throws IOException {
+        return chosen.ended(error, made);
+    }
+
     /** {@return where it is bound while it is open what it goes over, null if it is not} */
     @Nullable
     InetSocketAddress heldAddress() {

@@ -131,6 +131,9 @@ class DatagramContractTest {
         METHODS.put("receive into a read-only buffer",
                 (channel, peer) -> channel.receive(ByteBuffer.allocate(5).asReadOnlyBuffer()));
         METHODS.put("receive into null", (channel, peer) -> channel.receive(null));
+        METHODS.put("read into nothing", (channel, peer) -> channel.read(ByteBuffer.allocate(0)));
+        METHODS.put("scattering read into nothing",
+                (channel, peer) -> channel.read(new ByteBuffer[]{ByteBuffer.allocate(0)}));
         METHODS.put("read into null", (channel, peer) -> channel.read((ByteBuffer) null));
         METHODS.put("scattering read outside of the array",
                 (channel, peer) -> channel.read(new ByteBuffer[1], 1, 1));
@@ -197,7 +200,13 @@ class DatagramContractTest {
         RECEIVING.put("receive into nothing",
                 (channel, peer) -> peer.equals(channel.receive(ByteBuffer.allocate(0))));
         RECEIVING.put("read", (channel, peer) -> channel.read(ByteBuffer.allocate(5)));
-        RECEIVING.put("read into nothing", (channel, peer) -> channel.read(ByteBuffer.allocate(0)));
+        RECEIVING.put("read into nothing, and then of what was there",
+                (channel, peer) -> channel.read(ByteBuffer.allocate(0)) + " "
+                        + channel.read(ByteBuffer.allocate(5)));
+        RECEIVING.put("scattering read into nothing, and then of what was there",
+                (channel, peer) -> channel
+                        .read(new ByteBuffer[]{ByteBuffer.allocate(0), ByteBuffer.allocate(0)})
+                        + " " + channel.read(ByteBuffer.allocate(5)));
         RECEIVING.put("read into a read-only buffer",
                 (channel, peer) -> channel.read(ByteBuffer.allocate(5).asReadOnlyBuffer()));
         RECEIVING.put("scattering read", (channel, peer) -> {

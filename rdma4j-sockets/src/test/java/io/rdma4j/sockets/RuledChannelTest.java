@@ -101,7 +101,20 @@ class RuledChannelTest {
         try (ServerSocketChannel listener = provider.openServerSocketChannel()) {
             assertThatExceptionOfType(BindException.class)
                     .isThrownBy(() -> listener.bind(new InetSocketAddress("203.0.113.1", 7)))
+                    .withMessageStartingWith("Cannot assign requested address")
                     .withMessageContaining("by the rule 'rdma'");
+        }
+    }
+
+    /** Programs look for these words. */
+    @Test
+    void portInUseIsSaidInTheWordsOfTcp() throws Exception {
+        SelectorProvider provider = new RuledSelectorProvider("rdma");
+        try (ServerSocketChannel listener = listen(provider);
+                ServerSocketChannel second = provider.openServerSocketChannel()) {
+            assertThatExceptionOfType(BindException.class)
+                    .isThrownBy(() -> second.bind(listener.getLocalAddress()))
+                    .withMessageStartingWith("Address already in use: port ");
         }
     }
 

@@ -201,6 +201,26 @@ class ThreadContractTest {
         }
     }
 
+    /** A channel whose socket was interrupted is closed, for whoever asks channel or socket. */
+    @ParameterizedTest
+    @EnumSource
+    void readerOfAChannelsSocketThatIsInterruptedClosesTheChannel(Transport transport)
+            throws Exception {
+        for (int timeoutMs : new int[]{0, 20_000}) {
+            for (boolean isVirtual : new boolean[]{false, true}) {
+                try (Connected pair = Connected.over(transport)) {
+                    Socket socket = pair.channel().socket();
+                    socket.setSoTimeout(timeoutMs);
+                    assertThat(outcome(isVirtual, () -> socket.getInputStream().read(),
+                            Thread::interrupt)).isEqualTo(
+                                    "java.nio.channels.ClosedByInterruptException, interrupted");
+                    assertThat(pair.channel().isOpen()).isFalse();
+                    assertThat(socket.isClosed()).isTrue();
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void secondReaderWaitsForTheFirst(Transport transport) throws Exception {

@@ -370,7 +370,9 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
             case ETIMEDOUT -> new ConnectException("Connection timed out: " + why.detail());
             case EHOSTUNREACH, ENETUNREACH, EHOSTDOWN -> new NoRouteToHostException(
                     why.getMessage());
-            case EADDRINUSE, EADDRNOTAVAIL -> new BindException(why.getMessage());
+            case EADDRINUSE -> new BindException("Address already in use: " + why.detail());
+            case EADDRNOTAVAIL -> new BindException(
+                    "Cannot assign requested address: " + why.detail());
             default -> new ConnectException(why.getMessage());
         };
     }
@@ -379,11 +381,6 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     static IOException ofBinding(RdmaException why) {
         boolean isAddress = why.errno() == Errno.EADDRINUSE
                 || why.errno() == Errno.EADDRNOTAVAIL;
-        if (!isAddress) {
-            return why;
-        }
-        BindException thrown = new BindException(why.getMessage());
-        thrown.initCause(why);
-        return thrown;
+        return isAddress ? by(why, ofErrno(why)) : why;
     }
 }
