@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.time.Duration;
@@ -25,6 +27,8 @@ import java.util.function.BooleanSupplier;
 /** The active side until its connection stands: address, route, connection. Thread safe. */
 public final class SocketConnector implements EngineEvents.EventUser, SocketConnection.Observer {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    /** Where a device of loopback is. The system's own is everywhere in 127.0.0.0/8, and hosts give that to names, as 127.0.1.1 to their own. */
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     /** How many devices of this machine may lead to a listener. */
     private static final int MOST_TRIES = 3;
     /** A listener whose backlog is full is asked again after so long, and after twice that the next time. */
@@ -36,6 +40,8 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
     private final SocketEngine engine;
     private SocketSettings settings;
     private final InetSocketAddress peer;
+    /** Where it is looked for at present. */
+    private InetSocketAddress target;
     private final @Nullable InetSocketAddress local;
     private final ReentrantLock lock = new ReentrantLock();
     /** It has begun, or is done. */
@@ -64,6 +70,7 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
         this.engine = engine;
         this.settings = settings;
         this.peer = peer;
+        target = peer;
         local = bound == null ? null : bound.localAddress();
         id = bound == null ? null : bound.take();
     }
@@ -191,7 +198,7 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
                 id = used;
             }
             used.userContext(this);
-            used.resolveAddress(peer, TIMEOUT);
+            used.resolveAddress(target, TIMEOUT);
             begin();
         } catch (RdmaException | RuntimeException e) {
             fail(e);
@@ -322,9 +329,20 @@ public final class SocketConnector implements EngineEvents.EventUser, SocketConn
         } else if (isBacklogFull(why)) {
             restMs = Math.clamp(2 * restMs, SHORTEST_REST_MS, LONGEST_REST_MS);
             isTriedAgain = true;
+        } else if (isElsewhereOnLoopback(why)) {
+            target = new InetSocketAddress(LOOPBACK, peer.getPort());
+            isTriedAgain = true;
         } else {
             fail(why);
         }
+    }
+
+    /** {@return whether nobody listens at the address of loopback that was asked for, and another one may lead to a listener of all addresses} */
+    private boolean isElsewhereOnLoopback(IOException why) {
+        InetAddress asked = target.getAddress();
+        return why instanceof RdmaException refused && refused.errno() == Errno.ECONNREFUSED
+                && asked instanceof Inet4Address && asked.isLoopbackAddress()
+                && !asked.equals(LOOPBACK);
     }
 
     /** {@return whether the listener has no room at present} Over TCP its system says nothing then, and the client's asks again. */
