@@ -18,7 +18,6 @@ import io.rdma4j.softnic.network.linux.sharing.SharedPort;
 import io.rdma4j.softnic.network.ring.LentSection;
 import io.rdma4j.softnic.network.ring.Mailbox;
 import io.rdma4j.softnic.network.ring.MailboxSystem;
-import io.rdma4j.softnic.network.ring.PeerProcess;
 import io.rdma4j.softnic.network.ring.RingPath;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
