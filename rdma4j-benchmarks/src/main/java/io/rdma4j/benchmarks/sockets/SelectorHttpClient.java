@@ -37,10 +37,8 @@ final class SelectorHttpClient implements HttpProgram.Client {
             while (true) {
                 int _ = selector.select(key -> ((Connection) key.attachment()).read());
             }
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             answers.fail(e);
-        } catch (UncheckedIOException e) {
-            answers.fail(e.getCause());
         }
     }
 
